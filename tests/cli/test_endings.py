@@ -45,7 +45,7 @@ def test_whatever_a_reader_raises_is_an_input_problem(cli, table, monkeypatch, e
     def fail(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr("eigensieve.tables.read_table", fail)
+    monkeypatch.setattr("eigensieve.cli.reading.read_any", fail)
     code, _, err = cli("inspect", table)
     assert code == 3
     assert ("Not enough memory" in err) == isinstance(error, MemoryError)

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from eigensieve._extras import require
 from eigensieve._files import signals_held
+from eigensieve._types import JsonDict
 from eigensieve.app.command import Refused
 from eigensieve.app.workspace import Workspace
 from eigensieve.report import asset
@@ -33,7 +34,7 @@ _REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
 _ASSETS = {"": ("page.html", "text/html"), "app.js": ("app.js", "text/javascript"), "app.css": ("app.css", "text/css")}
 _LARGEST_REQUEST = 1 << 16
 
-Scope = dict[str, Any]
+Scope = JsonDict
 Application = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
@@ -73,7 +74,7 @@ class Guard:
 
 
 def _with_headers(send: Any) -> Any:
-    async def sent(message: dict[str, Any]) -> None:
+    async def sent(message: JsonDict) -> None:
         if message["type"] == "http.response.start":
             there = {key for key, _ in message["headers"]}
             new = [(key.encode(), value.encode()) for key, value in _HEADERS.items() if key.encode() not in there]

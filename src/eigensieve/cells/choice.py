@@ -108,7 +108,7 @@ def relative_effect(scores: FloatArray, deviation: FloatArray, mean: FloatArray)
 
     The score u is a share of the gene's variance. A highly expressed gene has little noise, so a small change makes a
     large share. Small differences of many genes, such as those between unknown batches, would be chosen. The deviation
-    that follows the structure is sqrt(u_i) d_i, with d the deviations of amounts or of their logarithms. Returned is
-    this over the mean. Negative scores count as 0.
+    that follows the structure is sqrt(u_i) d_i, with d the deviations of amounts or of their logarithms. The
+    result is this over the mean. Negative scores count as 0.
     """
     return np.asarray(np.sqrt(np.maximum(scores, 0.0)) * deviation / (mean + _FAINT))

@@ -8,12 +8,15 @@ import numpy as np
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._progress import progress_for
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray, JsonDict, MatrixLike, OneEach, RandomState
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
 from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
 from eigensieve.estimators import Known, SieveSelector, as_indices, by_name, warn_user
 from eigensieve.evidence import agreement
+
+AnnData = Any
+"""Of the package anndata, which is imported when it is used."""
 
 _NAME = "select_genes"
 _N_BATCHES = "highly_variable_nbatches"
@@ -22,23 +25,23 @@ _SHOWN = 0.02  # share of the structure between batches, beyond chance; batches 
 
 
 def select_genes(
-    adata: Any,
+    adata: AnnData,
     n_top_genes: int | Literal["auto"] = 2000,
     *,
     batch_key: str | None = None,
     layer: str | None = None,
     labels_key: str | None = None,
     donor_key: str | None = None,
-    side: Any = None,
+    side: MatrixLike = None,
     transform: Literal["auto", "log", "none"] = "auto",
-    keep: Any = None,
-    exclude: Any = None,
-    gene_groups: Any = None,
+    keep: OneEach = None,
+    exclude: OneEach = None,
+    gene_groups: str | OneEach = None,
     max_per_group: int = 1,
-    gene_costs: Any = None,
+    gene_costs: str | OneEach = None,
     max_cost: float | None = None,
     fdr: float = 0.1,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     subset: bool = False,
     inplace: bool = True,
     verbose: int = 0,
@@ -208,6 +211,7 @@ class _Genes(SieveSelector):
     """A selector that speaks of its parameters in the words of select_genes."""
 
     def _wrong(self, parameter: str, must: str, got: object, fix: str = "") -> ValueError:
+        parameter = parameter.removeprefix("fit.")
         for word, ours in (("feature_", "gene_"), ("n_features_to_select", "n_top_genes"), ("feature", "gene")):
             parameter, must, fix = (text.replace(word, ours) for text in (parameter, must, fix))
         return wrong_parameter(parameter, _NAME, must, str(got).replace("n_features_to_select", "n_top_genes"), fix)
@@ -216,7 +220,7 @@ class _Genes(SieveSelector):
 _Genes.__name__ = _NAME  # messages begin with it
 
 
-def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> None:
+def _check(adata: AnnData, n_top_genes: Any, layer: str | None, transform: str) -> None:
     anndata = require("anndata", extra="anndata")
     if not isinstance(adata, anndata.AnnData):
         raise TypeError(
@@ -230,8 +234,7 @@ def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> N
         raise wrong_parameter("transform", _NAME, "be 'auto', 'log' or 'none'", repr(transform))
 
 
-def _check_amounts(X: Any, given: str) -> None:
-    """Raise where values that are to be log-normalised are negative."""
+def _check_amounts(X: MatrixLike, given: str) -> None:
     if not are_amounts(X):
         raise ValueError(
             f"The values of {given} must not be negative to be log-normalised by select_genes. Got negative values, "
@@ -239,7 +242,7 @@ def _check_amounts(X: Any, given: str) -> None:
         )
 
 
-def _in_words(adata: Any, done: dict[str, Any]) -> str:
+def _in_words(adata: AnnData, done: JsonDict) -> str:
     """Put ``adata.uns["hvg"]`` into words: how values are read, and which differences are removed."""
     parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
     parts += ["what follows the library size is taken off"] if done["depth_removed"] else []
@@ -250,18 +253,18 @@ def _in_words(adata: Any, done: dict[str, Any]) -> str:
     return f"{adata.n_obs} cells x {adata.n_vars} genes of {done['layer']}: " + "; ".join(parts)
 
 
-def _column(adata: Any, key: str, parameter: str) -> Array:
+def _column(adata: AnnData, key: str, parameter: str) -> Array:
     if key not in adata.obs:
         known = [str(name) for name in adata.obs.columns]
         raise wrong_parameter(parameter, _NAME, f"name a column of adata.obs, one of {known}", repr(key))
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
 
 
-def _genes(adata: Any, given: Any, parameter: str) -> Array | None:
+def _genes(adata: AnnData, given: OneEach, parameter: str) -> IntArray | None:
     return None if given is None else as_indices(given, adata.n_vars, adata.var_names, parameter, _NAME)
 
 
-def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
+def _per_gene(adata: AnnData, given: Any, parameter: str) -> Any:
     """Return one value per gene: as given, or of a column of ``adata.var``."""
     if not isinstance(given, str):
         return by_name(given, adata.var_names)
@@ -272,7 +275,7 @@ def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
     return adata.var[given].to_numpy()
 
 
-def _warn_of_batches(adata: Any, V: Array, donor_key: str | None) -> None:
+def _warn_of_batches(adata: AnnData, V: FloatArray, donor_key: str | None) -> None:
     """Warn of columns of ``adata.obs`` that are called like batches and that the structure follows."""
     V = V - V.mean(axis=0)
     for name in adata.obs.columns.drop(donor_key, errors="ignore"):
@@ -289,7 +292,7 @@ def _warn_of_batches(adata: Any, V: Array, donor_key: str | None) -> None:
             )
 
 
-def _table(adata: Any, found: Choice, data: DataMatrix, batches: Array | None) -> Any:
+def _table(adata: AnnData, found: Choice, data: DataMatrix, batches: Array | None) -> Any:
     """Return the results, one row per gene, in scanpy's words."""
     import pandas as pd
 
@@ -305,7 +308,7 @@ def _table(adata: Any, found: Choice, data: DataMatrix, batches: Array | None) -
     return pd.DataFrame(columns, index=adata.var_names)
 
 
-def _batches_that_agree(found: Choice, data: DataMatrix, batches: Array) -> Array:
+def _batches_that_agree(found: Choice, data: DataMatrix, batches: Array) -> IntArray:
     """Return the number of batches in which each gene is among those, as many as chosen, that follow the cells best."""
     standard, agreeing = data.standardized("center"), np.zeros(data.n_features, dtype=np.int64)
     for batch in dict.fromkeys(batches):

@@ -17,6 +17,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from eigensieve._files import ENDING
+from eigensieve._types import JsonDict
+from eigensieve._version import __version__
 from eigensieve.cli.commands import COMMANDS
 from eigensieve.cli.console import CLOSED, printable
 from eigensieve.cli.errors import (
@@ -62,8 +64,6 @@ def _application(arguments: Sequence[str]) -> typer.Typer:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from eigensieve._version import __version__
-
         typer.echo(f"eigensieve {__version__}")
         raise typer.Exit()
 
@@ -79,7 +79,7 @@ def _main(
 def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
     """Return the function as typer wants it. A command takes settings as dataclasses. Typer knows only flat parameters,
     so the function returned has one parameter per field and puts the fields together again."""
-    groups: dict[str, Any] = {}
+    groups: JsonDict = {}
     flat: list[Parameter] = []
     for parameter in signature(function, eval_str=True).parameters.values():
         if is_dataclass(parameter.annotation):
@@ -112,7 +112,7 @@ _heard: list[float] = []
 """When signals came that end the command. Further ones must not disturb its ending: for two seconds they do nothing."""
 
 _ends: list[BaseException] = []
-"""What they raised. Libraries may answer with an error of their own, as numpy does where it calls Python from C."""
+"""Their exceptions. Libraries may answer with an error of their own, as numpy does where it calls Python from C."""
 
 _CLEANING = 2.0
 _AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends it is known to run
@@ -175,7 +175,7 @@ def _explained(problem: Exception) -> int:
     if isinstance(problem, CommandError):
         return _fail(one_line(problem), problem.code, problem)
     if isinstance(problem, _CLICK_ERROR):  # typer's own message with where to find help; none without a command
-        message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]
+        message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]  # of click
         context = getattr(problem, "ctx", None)
         command = context.command_path if context is not None else "eigensieve"
         help = f"{message}. See '{command} --help'."
@@ -194,7 +194,7 @@ def _explained(problem: Exception) -> int:
     return _fail(bug, ExitCode.INTERNAL, problem)
 
 
-def _outcome(code: Any) -> int:
+def _outcome(code: object) -> int:
     """The exit code for what typer returned. Newer versions catch Ctrl-C themselves and only return its code."""
     if code == ExitCode.INTERRUPTED:
         return _fail_ended(KeyboardInterrupt())

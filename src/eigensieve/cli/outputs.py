@@ -12,14 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from eigensieve._extras import require
 from eigensieve._files import StagedFile, is_special, signals_held
+from eigensieve._types import JsonDict
 from eigensieve.cli.console import printable
 from eigensieve.cli.errors import OutputProblem, UsageProblem, disk_full, explain_os_error, one_line
+from eigensieve.tables import DataError, Table, write_in_place, written_format
 
 STDOUT = "-"
 _OF_10X = {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
 PUBLISHED: list[str] = []
-"""What the running command has written so far. A message about its end must not deny it."""
+"""Outputs that the running command has written. A message about its end must not deny it."""
 _STAGED: list[tuple[str, StagedFile]] = []  # places and hidden files of the running command
 
 
@@ -72,8 +75,6 @@ class Outputs:
         except Exception as error:
             if isinstance(error, OSError) or disk_full(error):
                 raise OutputProblem(explain_os_error(error, place, "writing")) from error
-            from eigensieve.tables import DataError
-
             if isinstance(error, DataError):
                 raise OutputProblem(one_line(error)) from error
             raise
@@ -134,8 +135,6 @@ def _same_place(place: str, source: str) -> bool:
 
 def check_table_name(place: str | None, source: str) -> None:
     """Refuse, before the work, a name from which no format can be told."""
-    from eigensieve.tables import DataError, written_format
-
     folder = Path(source).is_dir()
     if place == STDOUT and folder:
         raise UsageProblem("A 10x folder cannot go to standard output. Name a folder or file with -o.")
@@ -147,15 +146,13 @@ def check_table_name(place: str | None, source: str) -> None:
         raise UsageProblem(f"Output {error}") from error
 
 
-def own_suffix(table: Any) -> str:
+def own_suffix(table: Table) -> str:
     """The suffix of a table's own format, for standard output; ``.txt`` keeps the delimiter it was read with."""
     return ".txt" if table.format == "csv" else f".{table.format}"
 
 
-def save_table(table: Any, path: Path, *, safe: bool = False) -> None:
+def save_table(table: Table, path: Path, *, safe: bool = False) -> None:
     """Write a table in the format its name says; `safe` keeps spreadsheets from computing names in text files."""
-    from eigensieve.tables import write_in_place, written_format
-
     if safe and not table.details.get("folder") and written_format(path).name == "csv":
         table = replace(
             table,
@@ -202,10 +199,8 @@ def check_frame_name(place: str | None) -> None:
         raise UsageProblem(f"The name '{place}' must end in one of {', '.join(_FRAMES)}.")
 
 
-def save_frame(columns: dict[str, Any], path: Path, *, safe: bool = False) -> None:
+def save_frame(columns: JsonDict, path: Path, *, safe: bool = False) -> None:
     """Write a small table of results, such as weights, in the format its name says; `safe` as in `save_table`."""
-    from eigensieve._extras import require
-
     polars = require("polars", extra="cli")
     suffix = path.suffix.lower()
     if safe and suffix in (".csv", ".tsv"):

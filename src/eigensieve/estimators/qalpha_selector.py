@@ -3,11 +3,12 @@
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 
 from eigensieve._sklearn import StrOptions, whole_fit
+from eigensieve._types import MatrixLike, OneEach
 from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, check_data, features_by_weight, progress_of
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha
@@ -155,12 +156,12 @@ class QAlphaSelector(BaseQAlpha):
     @whole_fit
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: MatrixLike,
+        y: OneEach = None,
         *,
-        side: Any = None,
-        cannot_link: Any = None,
-        must_link: Any = None,
+        side: MatrixLike = None,
+        cannot_link: OneEach = None,
+        must_link: OneEach = None,
         checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Learn the weights.

@@ -5,16 +5,15 @@ Everything Q-alpha needs is these two maps. The spectrum (standard or Laplacian)
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import FloatArray, JsonDict
 from eigensieve.data import DataMatrix, one_blas_thread
 from eigensieve.operators.steps import SpreadStep
 
-Constants = tuple[Array, ...]
+Constants = tuple[FloatArray, ...]
 """Arrays with one entry per feature."""
 
 _EXTRA = 2  # columns beyond those wanted: they make the block method settle in fewer passes
@@ -46,7 +45,7 @@ class Affinity(ABC):
         self.n_features = data.n_features
         self.n_samples = data.n_samples
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> JsonDict:
         """Leave out the data and the arrays per feature: block methods that run elsewhere do not need them."""
         return {name: value for name, value in vars(self).items() if name not in ("data", *self.per_feature)}
 

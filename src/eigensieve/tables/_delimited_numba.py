@@ -14,7 +14,7 @@ from eigensieve.tables.dialect import TRUTH_WORDS
 from eigensieve.tables.labels import MISSING_WORDS
 
 NUMBER, MISSING, TEXT, LONG, DIGITS = 0, 1, 2, 3, 4
-"""What a cell can be. LONG is a number with too many digits, for Python's own float(). DIGITS is a whole number that no
+"""Kinds of cells. LONG is a number with too many digits, for Python's own float(). DIGITS is a whole number that no
 float can hold."""
 
 _QUOTE, _SPACE, _NEWLINE, _RETURN = 34, 32, 10, 13
@@ -133,7 +133,7 @@ def _lower(text, first, last):
 
 @njit(cache=True, nogil=True)
 def _word(text, first, last):
-    """Tell what a cell that is no plain number is: missing, infinite, a truth value, or text."""
+    """Classify a cell that is no plain number: missing, infinite, a truth value, or text."""
     signed = last - first > 1 and (text[first] == _MINUS or text[first] == _PLUS)
     if last - first - signed > 8:
         return TEXT, np.nan

@@ -20,7 +20,7 @@ _COPY = "Copy everything into one file"
 
 
 class Problem(Exception):
-    """What is wrong with the file."""
+    """A fault of the file."""
 
 
 class _Survey:
@@ -101,7 +101,7 @@ class _Survey:
 
 
 def survey(path: str, size: int, allowed: float) -> str:
-    """What is wrong with a file; empty where nothing is. May also crash, or go on forever."""
+    """Return the fault of a file; empty where there is none. May also crash, or go on forever."""
     import h5py
 
     try:

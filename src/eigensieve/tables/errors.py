@@ -1,4 +1,4 @@
-"""What is wrong with a file, in one line: the file, the problem, the fix; and how much memory a file may take.
+"""Errors of files, one line each: the file, the problem, the fix; and how much memory a file may take.
 
 Sizes that a file announces are checked by `claim` before anything is allocated. A file may take 200 times its own size,
 and 250 MB in any case, but never more than there is. Sound files stay far below that; files of a few bytes that
@@ -93,7 +93,6 @@ def too_large(path: str | Path, where: str = "") -> DataError:
 
 
 def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None:
-    """Raise when a name occurs twice."""
     if len(set(names)) < len(names):
         repeated = [name for name, count in Counter(names).items() if count > 1]
         raise DataError(

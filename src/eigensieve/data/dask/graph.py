@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from eigensieve._types import Array, DType, FloatArray
+from eigensieve._types import Array, DType, FloatArray, JsonDict, MatrixLike
 from eigensieve.data.dask.tasks import Chunk, Filled, sum_up
 from eigensieve.data.passes import limited_blas
 
@@ -48,7 +48,7 @@ class PassGraph:
         self._count = 0
         self._source = source
         self._sent: dict[Any, Any] = dict(futures)
-        self._homes: dict[str | None, dict[str, Any]] = {}
+        self._homes: dict[str | None, JsonDict] = {}
 
     def task(self, fn: Callable[..., Any], *arguments: Any, home: str | None = None) -> str:
         """Add a task and return its key; other keys, also in lists, and `Held` stand for their values."""
@@ -205,7 +205,6 @@ class Segment:
 
     @property
     def features(self) -> list[tuple[int, int]]:
-        """The features of every piece."""
         return [places[0].features for places in self.chunks]
 
     @property
@@ -215,7 +214,6 @@ class Segment:
 
     @property
     def size(self) -> int:
-        """Number of features."""
         return self.edges[-1]
 
     @property
@@ -229,7 +227,7 @@ class Segment:
             yield slice(first, last), slice(start, stop)
 
 
-def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
+def grid_of(X: MatrixLike, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
     """Lay out a Dask array: the keys of its chunks, and the chunks that are on workers already."""
     rows = list(_edges(X.chunks[0]))
     pieces: list[tuple[list[Any], list[Chunk]]] = []  # keys and places of the chunks of some features, samples in order
@@ -267,7 +265,7 @@ def _edges(sizes: Sequence[int]) -> Iterator[tuple[int, tuple[int, int]]]:
             yield number, (first, last)
 
 
-def futures_in(X: Any) -> dict[Any, Any]:
+def futures_in(X: MatrixLike) -> dict[Any, Any]:
     """Return the chunks of a Dask collection that are on workers already, or on their way there, by their keys."""
     try:
         from distributed import futures_of
@@ -277,7 +275,7 @@ def futures_in(X: Any) -> dict[Any, Any]:
 
 
 def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[str | None]:
-    """Return the worker that holds most chunks of each piece; None where there is none yet. Of several with equally
+    """Return the worker that holds most chunks of each piece; None where there is none yet. Among several with equally
     many (copies stay behind), the one with the least to do is chosen: else one might be given everything."""
     if not futures:
         return [None] * len(pieces)
@@ -321,6 +319,9 @@ class WorkerArray:
 
     def __matmul__(self, right: FloatArray) -> "WorkerProduct":
         return WorkerProduct(self, right)
+
+
+PerFeature = FloatArray | WorkerArray
 
 
 @dataclass(frozen=True)

@@ -162,6 +162,5 @@ def check_start(owner: str, n_clusters: Any, init: Any, n_samples: int) -> None:
         finite = init.dtype.kind in "fiub" and bool(np.isfinite(init).all())
         if not right or not finite or np.linalg.matrix_rank(init) < init.shape[1]:
             must = f"have shape ({n_samples}, {k}), finite numbers and independent columns"
-            raise wrong_parameter(
-                "init", owner, must, f"shape {init.shape} and {'finite' if finite else 'other'} values"
-            )
+            got = f"shape {init.shape} and {'finite' if finite else 'other'} values"
+            raise wrong_parameter("init", owner, must, got)
