@@ -49,8 +49,7 @@ class Shared:
     exponents: IntArray | None = None
     """The powers of two by which the columns were multiplied, if they were; see ``memory.py``."""
     gaps: "Gaps | None" = None
-    kept: JsonDict = field(default_factory=dict)
-    """Objects that a backend keeps from pass to pass."""
+    kept: JsonDict = field(default_factory=dict)  # objects that a backend keeps from pass to pass
 
 
 @dataclass(eq=False, repr=False)

@@ -56,7 +56,7 @@ class FeatureMap(BaseQAlpha):
         As in :class:`QAlphaSelector`. With labels the embedding of every round is the span of the class indicators, so
         that the rounds find different groups of features that tell the classes apart.
     solver_options : dict or None, default=None
-        ``"n_init"``, ``"max_iter"`` and ``"tol"`` of :class:`QAlphaSelector`, for every round.
+        As in :class:`QAlphaSelector`, for every round; ``"init"`` is "eigen" or "random".
     normalize, supervision, random_state, verbose
         As in :class:`QAlphaSelector`.
 

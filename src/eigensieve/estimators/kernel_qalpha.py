@@ -17,7 +17,6 @@ from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     KERNELS,
     TAU,
-    Factor,
     KernelSettings,
     Knowledge,
     PairPenalty,
@@ -73,7 +72,7 @@ class KernelQAlphaSelector(BaseQAlpha):
         As in :class:`QAlphaSelector`. With labels the kernel maps the centred class indicators like features, Q is the
         span of their images, and only the weights are sought.
     solver_options : dict or None, default=None
-        ``"n_init"``, ``"max_iter"`` and ``"tol"`` of :class:`QAlphaSelector`.
+        As in :class:`QAlphaSelector`; ``"init"`` is "eigen" or "random".
     random_state : int, RandomState, Generator or None, default=None
         For the columns that Nystroem's approximation draws, and for random starts.
     supervision, strength, verbose
@@ -160,12 +159,12 @@ class KernelQAlphaSelector(BaseQAlpha):
         progress(f"kernel of {raw.n_features} features")
         kernel = KernelSettings(self.kernel, self._normalization, self.n_components, **(self.kernel_params or {}))
         indicators = None if labels is None else class_indicators(labels.codes)
-        factor = map_features(raw, kernel, indicators, base.generator(self.random_state))
-        phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
+        mapped, error = map_features(raw, kernel, indicators, base.generator(self.random_state))
+        phi = np.where(usable[:, None], mapped[: raw.n_features], 0.0)
         self._check_fourth_power(float(np.abs(phi).max()), np.float64, "a kernel that gives features")
         problem = self._problem(phi, min(int(self.n_clusters), phi.shape[1]), usable)
         if labels is not None:
-            basis, sizes, _ = np.linalg.svd(factor.phi[raw.n_features :].T, full_matrices=False)
+            basis, sizes, _ = np.linalg.svd(mapped[raw.n_features :].T, full_matrices=False)
             span = basis[:, sizes > 1e-6 * sizes[0]]
             check_likeness(phi, span)
             problem = replace(problem, n_clusters=span.shape[1], fixed_embedding=span)
@@ -173,7 +172,7 @@ class KernelQAlphaSelector(BaseQAlpha):
             penalty = PairPenalty(raw.standardized(kernel.normalize), pairs, knowledge.pair_strength, scale)
             problem = replace(problem, penalty=penalty)
         result = solve_steered(problem, Knowledge(scale=scale), self._settings(progress))
-        self._learn(result, usable, phi, factor, count)
+        self._learn(result, usable, phi, error, count)
         return self
 
     def _problem(self, phi: FloatArray, n_clusters: int, usable: BoolArray) -> Problem:
@@ -216,19 +215,19 @@ class KernelQAlphaSelector(BaseQAlpha):
             raise self._wrong("fit.X", must, "values too large or too small", fix)
         return np.asarray(np.diagonal(raw.take(np.arange(raw.n_features))) > 0)
 
-    def _learn(self, result: Result, usable: BoolArray, phi: FloatArray, factor: Factor, count: int | None) -> None:
+    def _learn(self, result: Result, usable: BoolArray, phi: FloatArray, error: float, count: int | None) -> None:
         order = base.features_by_weight(result.weights, usable)
         self._learn_selection(order, order[: two_level_cut(result.weights[usable]) if count is None else count])
         self._learn_solution(result, usable)
         self.mapped_features_ = phi
         self.embedding_ = result.embedding
         self.projections_ = phi @ result.embedding
-        self.approximation_error_ = factor.error
+        self.approximation_error_ = error
         self.n_components_ = phi.shape[1]
-        if factor.error > _MUCH:
+        if error > _MUCH:
             base.warn_user(
                 f"The approximation of the kernel from n_components={self.n_components} columns leaves out "
-                f"{factor.error:.0%} of its trace, and favours the features it drew. Increase n_components, or use a "
+                f"{error:.0%} of its trace, and favours the features it drew. Increase n_components, or use a "
                 "kernel of lower rank."
             )
 

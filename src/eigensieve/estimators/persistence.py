@@ -70,8 +70,7 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: Jso
     if not _is_ours(model):
         raise TypeError(
             "The 'model' parameter of save_model must be one of eigensieve's estimators, or a Pipeline that ends with "
-            f"one. Got {type(model).__name__} instead; save the fitted estimator in it, for example best_estimator_ of "
-            "a search."
+            f"one. Got {type(model).__name__} instead; save the fitted estimator in it, such as best_estimator_."
         )
     names = getattr(model, "feature_names_in_", None)
     bare = _stripped(model)

@@ -54,7 +54,12 @@ class BaseQAlpha(BaseSelector):
         "strength": [POSITIVE],
         "solver_options": [dict, None],
     }
-    _search_rules = {"n_init": [AT_LEAST_ONE], "max_iter": [AT_LEAST_ONE], "tol": [NOT_NEGATIVE]}
+    _search_rules = {
+        "init": [StrOptions({"eigen", "random"})],
+        "n_init": [AT_LEAST_ONE],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
+    }
     spectrum = "standard"
     solver = "auto"
 
@@ -104,6 +109,7 @@ class BaseQAlpha(BaseSelector):
             criterion=self.criterion,
             normalize=self._normalization,
             solver=self.solver,
+            shift=(self.solver_options or {}).get("shift", "fixed"),
             labels=labels,
             pairs=pairs,
         )

@@ -24,10 +24,8 @@ class SmallMachine(Estimator):
     """A machine with values f(x). `fit` of a subclass begins with `_read` and ends with `_learn_machine`."""
 
     estimator: BaseEstimator
-    _kinds: tuple[Any, Any]
-    """The scikit-learn classes of the machine."""
-    _usual: Any
-    """The machine that ``estimator=None`` stands for."""
+    _kinds: tuple[Any, Any]  # the scikit-learn classes of the machine
+    _usual: Any  # the machine that ``estimator=None`` stands for
 
     def _given(self) -> tuple[Any, bool]:
         return given_machine(

@@ -15,8 +15,7 @@ from eigensieve.data import BackwardSum, StoredColumns
 
 FeatureArrays = tuple[FloatArray, ...]
 
-_BASIS = 3
-"""Columns of the array of basis weights: the point, the direction it was reached by, and the residual."""
+_BASIS = 3  # columns of the array of basis weights: the point, the direction it was reached by, and the residual
 
 MOST_COLUMNS = 50
 """Most columns of a compiled backward product: with more of them the BLAS is as fast."""

@@ -33,7 +33,7 @@ from eigensieve.qalpha.knowledge.steered import (
     side_variances,
     solve_steered,
 )
-from eigensieve.qalpha.mercer import KERNELS, Factor, KernelSettings, check_likeness, map_features
+from eigensieve.qalpha.mercer import KERNELS, KernelSettings, check_likeness, map_features
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
 from eigensieve.qalpha.search import Search
 from eigensieve.qalpha.solving import SOLVERS, solve

@@ -18,8 +18,7 @@ NUMBER, MISSING, TEXT, LONG, DIGITS = 0, 1, 2, 3, 4
 float can hold."""
 
 _QUOTE, _SPACE, _NEWLINE, _RETURN = 34, 32, 10, 13
-_BEFORE_A_CELL = (10, 44, 9, 59, 124, 32)
-"""Newline and delimiters: only after these does a quote open a quoted cell."""
+_BEFORE_A_CELL = (10, 44, 9, 59, 124, 32)  # newline and delimiters: only after these does a quote open a quoted cell
 _PLUS, _MINUS, _LOWER_E = 43, 45, 101
 _POINT, _N = 46, 110
 _ZERO = 48

@@ -12,8 +12,7 @@ WHOLE = 64_000_000
 _PIECE = 2**24
 _BANDS = 8 * _PIECE
 """Rows of chunks are read together where they take no more than this; otherwise each chunk that is stored, alone."""
-_DEEPEST = 100
-"""Groups within groups that are followed: libraries take quadratic time for deep ones."""
+_DEEPEST = 100  # groups within groups that are followed: libraries take quadratic time for deep ones
 
 
 _COPY = "Copy everything into one file"

@@ -115,13 +115,11 @@ def claim(nbytes: float, path: str | Path, size: int) -> None:
     if _wanted() is None and nbytes > _available() and nbytes <= max(FLOOR, EXPANSION * size):
         raise DataError(
             f"'{path}' needs {nbytes / 1e9:,.1f} GB of memory, and {_available() / 1e9:,.1f} GB are free. Free some, "
-            "or store it as .npy, .h5ad, .parquet or .zarr and fit on eigensieve.open_data; "
-            f"{VARIABLE}={need} reads it all the same."
+            f"store it as .npy, .h5ad, .parquet or .zarr and fit on eigensieve.open_data, or set {VARIABLE}={need}."
         )
     raise DataError(
         f"'{path}' announces {nbytes / 1e6:,.0f} MB of contents in a file of {size / 1e6:.3g} MB; "
-        f"{allowed / 1e6:,.0f} MB are allowed. It is probably damaged. "
-        f"If it is sound, set {VARIABLE}={need} and read it again."
+        f"{allowed / 1e6:,.0f} MB are allowed. It is probably damaged. If it is sound, set {VARIABLE}={need}."
     )
 
 

@@ -64,8 +64,7 @@ def unknown(labels: Array) -> BoolArray:
 
 
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
-_LARGEST_LABELS = 2**28
-"""Bytes that labels may take as an array of texts of one width."""
+_LARGEST_LABELS = 2**28  # bytes that labels may take as an array of texts of one width
 
 
 def as_labels(texts: Sequence[str], na_values: Sequence[str] = (), path: str | Path = "the table") -> Array:

@@ -31,8 +31,7 @@ _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13
 _CELL, _CHAR, _SPARSE = 1, 4, 5
 _COMPLEX = 0x0800
 _HEADER = 128
-_DEEPEST = 3
-"""Cells within cells that are followed."""
+_DEEPEST = 3  # cells within cells that are followed
 
 
 def read_mat(path: Path, request: Request) -> Table:

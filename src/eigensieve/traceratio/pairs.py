@@ -31,8 +31,7 @@ class Scatters(NamedTuple):
 class GraphPair(Protocol):
     """The scatters that a pair of graphs gives to features."""
 
-    rows_per_column: int
-    """How many numbers `exact` holds per column."""
+    rows_per_column: int  # how many numbers `exact` holds per column
 
     def fast(self, data: DataMatrix) -> Scatters:
         """Return the scatters of all features of raw data, computed in blocks with implicit centring."""

@@ -152,8 +152,7 @@ def compare_selectors(
 class _Task:
     methods: list[str]
     counts: list[int]
-    y: Array
-    """Class numbers, or floats for a quantity."""
+    y: Array  # class numbers, or floats for a quantity
 
     @property
     def numbers(self) -> bool:

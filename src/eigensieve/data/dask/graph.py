@@ -178,8 +178,7 @@ def _wait(futures: list[Any]) -> None:
             elif time.monotonic() - seen > _PATIENCE:
                 raise RuntimeError(
                     f"The Dask cluster has had no workers for {_PATIENCE:.0f} seconds, so the pass cannot go on. "
-                    "Start workers again and call fit once more; with checkpoint= it resumes from the last completed "
-                    "step."
+                    "Start workers again and call fit once more; with checkpoint= it resumes from the last step."
                 ) from None
         unfinished = [future for future in futures if future.status in ("pending", "lost")]
         lost = [future.key for future in unfinished if future.status == "lost"]

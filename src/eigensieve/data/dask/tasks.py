@@ -24,8 +24,7 @@ class Chunk:
     rows: tuple[int, int]
     features: tuple[int, int]
     columns: tuple[int, int]
-    width: int
-    """Columns of the stored chunk."""
+    width: int  # columns of the stored chunk
 
 
 @dataclass(frozen=True, eq=False)
