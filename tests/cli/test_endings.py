@@ -1,5 +1,6 @@
 """How commands end: the exit code fits, the message is true, nothing that must not be replaced is replaced."""
 
+import contextlib
 import json
 import os
 import signal
@@ -217,6 +218,24 @@ def test_a_signal_that_a_library_turns_into_its_own_error_is_told(cli, table, mo
     monkeypatch.setattr("eigensieve.TraceRatioSelector.fit", read)
     found, _, err = cli(*SELECT, table, "--label", "tissue")
     assert found == code and "Nothing was written" in err and "PEP 3118" not in err, err
+
+
+@unix
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_signal_that_a_library_drops_while_it_is_imported_ends_the_page(cli, monkeypatch, number, code):
+    server = pytest.importorskip("eigensieve.app.server")
+    require, waiting = server.require, []
+
+    def dropped(name, extra):
+        with contextlib.suppress(BaseException):
+            os.kill(os.getpid(), number)
+            time.sleep(0.05)
+        return require(name, extra=extra)
+
+    monkeypatch.setattr(server, "require", dropped)
+    monkeypatch.setattr(server.asyncio, "run", waiting.append)
+    found, _, err = cli("app", "--no-browser")
+    assert found == code and not waiting and "Nothing was written" in err, err
 
 
 @unix

@@ -190,10 +190,8 @@ def _explained(problem: Exception) -> int:
         return _fail(refused + already, ExitCode.OUTPUT, problem)
     if "can't start new thread" in str(problem):
         return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
-    text = (
-        f"Unexpected {type(problem).__name__}: {one_line(problem)}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
-    )
-    return _fail(text, ExitCode.INTERNAL, problem)
+    bug = f"Unexpected {type(problem).__name__}: {one_line(problem)}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
+    return _fail(bug, ExitCode.INTERNAL, problem)
 
 
 def _outcome(code: object) -> int:

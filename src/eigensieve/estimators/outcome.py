@@ -148,7 +148,7 @@ def _in_words(used: JsonDict) -> list[str]:
     if links:
         parts.append(f"used {' and '.join(links)}")
     if used["scale"]:
-        parts.append("gave more weight to features that vary more when it looked for neighbours")
+        parts.append("gave more weight to features that vary more")
     if used["profiles"]:
         parts.append("compared samples by their profiles, as suits counts and texts")
     return parts

@@ -79,9 +79,9 @@ class SieveSelector(base.BaseSelector):
         out: so many of each, or all there are. ``"auto"`` takes those that stand out over the noise edge of independent
         features, at most 20.
     use_scale : bool or "auto", default="auto"
-        Whether the first weight of a feature is its variance (capped at the 99 % quantile) when the structure is looked
-        for. ``"auto"`` does so in wide data, from 10 features per sample on. Set it to False if the features are in
-        different units. Every feature is scored at the same scale in any case. With labels nothing changes.
+        Whether features that vary more count more: the variance, up to its 99 % quantile, is the first weight of a
+        feature in the search for structure, and with labels its root counts in the pick. ``"auto"`` does so from 10
+        features per sample on. Set it to False if units differ. Every feature is scored at the same scale in any case.
     use_profiles : bool or "auto", default="auto"
         Whether samples are compared by their profiles: logarithms of the values, rare features counting more, at length
         1. This suits counts and texts. ``"auto"`` does so if nothing is negative, at least half of the values are zero
@@ -125,7 +125,7 @@ class SieveSelector(base.BaseSelector):
         What the structure comes from: weighted features or profiles of the samples. With labels, whether features were
         scored by themselves or by their products.
     scale_used_ : bool
-        Whether the first weights of the features were their variances (`use_scale`).
+        Whether features that vary more counted more (`use_scale`).
     supervised_ : bool
         Whether features were scored by y, not by the structure of the samples.
     n_directions_ : int

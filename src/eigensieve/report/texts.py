@@ -224,8 +224,8 @@ _NIE_2008 = (
 
 _EQUAL = " Features were centred and scaled to equal variance, so units do not matter."
 _SCALE_USED = (
-    " Features were centred. The first weight of a feature was its variance, at most the 99 % quantile of the "
-    "variances. Scores are shares of a feature's own variance."
+    " Features were centred. Those that vary more counted more, up to the 99 % quantile of the variances. Scores are "
+    "shares of a feature's own variance."
 )
 
 _SCALES: dict[bool | None, str] = {True: _SCALE_USED, False: _EQUAL}

@@ -78,7 +78,7 @@ class FitOptions:
     supervision: str | None = _method("--supervision", "How labels are used: auto, classes, numbers (sieve) or ignore.")
     use_scale: bool | None = _method(
         "--use-scale/--ignore-scale",
-        "sieve: whether features that vary more count more in finding neighbours; by default, the data decides.",
+        "sieve: whether features that vary more count more; by default, the data decides.",
     )
     use_profiles: bool | None = _method(
         "--use-profiles/--ignore-profiles",
