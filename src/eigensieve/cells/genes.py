@@ -11,7 +11,7 @@ from eigensieve._progress import progress_for
 from eigensieve._types import Array, FloatArray, IntArray, JsonDict, MatrixLike, OneEach, RandomState
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
-from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
+from eigensieve.data import DataMatrix, as_data, kind_of_values, log_counts
 from eigensieve.estimators import Known, SieveSelector, as_indices, by_name, warn_user
 from eigensieve.evidence import agreement
 
@@ -78,8 +78,8 @@ def select_genes(
         Cells that vary in unwanted ways, in the same form as the data: cells of one type in all phases of the cell
         cycle, for example. The directions in which they vary are taken off. No gene is treated by its name.
     transform : {"auto", "log", "none"}, default="auto"
-        ``"log"`` log-normalises, ``"none"`` takes the values as they are, ``"auto"`` log-normalises counts. Amounts
-        that are no whole numbers, such as TPM, need ``"log"``. Negative values have no logarithms and need ``"none"``.
+        ``"log"`` log-normalises, ``"none"`` takes the values as they are. ``"auto"`` log-normalises whole numbers, and
+        other amounts if some are above 50, such as TPM. Negative values have no logarithms and need ``"none"``.
     keep, exclude : array-like, optional
         Names, indices or a mask of genes that are selected in any case, and of genes that are never selected. Excluded
         genes still help to find the structure.
@@ -125,9 +125,9 @@ def select_genes(
 
     Notes
     -----
-    Let m_i be gene i: log(1 + x_ti s / s_t), without mean, batch means and depth log(s_t), of unit norm; s_t is the
-    library size of cell t and s their median. Let V be the structure of the cells, as in :class:`SieveSelector`. The
-    score is
+    Let m_i be gene i: log(1 + x_ti s / s_t), without mean, batch means and, for counts, depth log(s_t), of unit norm;
+    s_t is the library size of cell t and s their median. Let V be the structure of the cells, as in
+    :class:`SieveSelector`. The score is
 
         u_i = m_i'(VV' - diag(VV'))m_i.
 
@@ -135,9 +135,9 @@ def select_genes(
     follows the structure with the mean; d_i and a_i are deviation and mean of the logarithms. Data with negative values
     has no e_i. w_i is the part of the variance that batches and depth leave, to the power 12 with batches.
 
-    The graph is made with the 4,000 genes of the largest variance. With more than 2,000 cells it holds 2,000 of them,
-    and V is carried over to the others by their nearest neighbours among these. Every gene is scored by all cells. So
-    time grows linearly with cells and genes. Of sparse counts at most 2,000 cells x 4,000 genes are made dense.
+    The graph is made with the 4,000 genes of the largest variance. With more than 2,000 cells it holds 2,000 of them, a
+    tenth of these with genes that few cells have. V is carried over to the others by their nearest neighbours among
+    these. Every gene is scored by all cells. So time grows linearly. At most 2,000 cells x 4,000 genes are made dense.
 
     Examples
     --------
@@ -154,16 +154,18 @@ def select_genes(
     """
     _check(adata, n_top_genes, layer, transform)
     X = adata.X if layer is None else adata.layers[layer]
-    gaps = isinstance(X, np.ndarray) and bool(np.isnan(X).any())
-    logged = transform == "log" or (transform == "auto" and are_counts(np.nan_to_num(X) if gaps else X))
-    if logged and gaps:
+    kind = kind_of_values(X)
+    logged = transform == "log" or (transform == "auto" and kind in ("counts", "amounts"))
+    if logged and isinstance(X, np.ndarray) and np.isnan(X).any():
+        fix = "write 0 where nothing was counted, or log-normalise first and use transform='none'."
         raise ValueError(
-            "The counts of adata must not be missing to be log-normalised by select_genes. Got NaN: write 0 where "
-            "nothing was counted, or log-normalise first and use transform='none'."
+            f"The counts of adata must not be missing to be log-normalised by select_genes. Got NaN: {fix}"
         )
     if logged:
         _check_amounts(X, "adata.X" if layer is None else f"adata.layers[{layer!r}]")
     data, depth = log_counts(X) if logged else (as_data(X), None)
+    # Shallow cells stay noisier: sequencing depth must not count as structure. The sum of other amounts is no depth.
+    depth = depth[:, None] if depth is not None and kind == "counts" else None
     batches = None if batch_key is None else _column(adata, batch_key, "batch_key")
     labels = None if labels_key is None else _column(adata, labels_key, "labels_key")
     donors = None if donor_key is None else _column(adata, donor_key, "donor_key")
@@ -187,10 +189,8 @@ def select_genes(
     done |= {"depth_removed": depth is not None, "batch_key": batch_key or "", "labels_key": labels_key or ""}
     done |= {"donor_key": donor_key or "", "side": side is not None, "version": __version__}
     progress_for("select_genes", verbose)(_in_words(adata, done))
-    # Also at one library size, cells of little depth are noisier: sequencing depth must not count as structure.
-    depth = None if depth is None else depth[:, None]
-    amounts = logged or are_amounts(X)
-    found = choose(model, data, Known(labels, side, batches=batches, covariates=depth, groups=donors), amounts=amounts)
+    known = Known(labels, side, batches=batches, covariates=depth, groups=donors)
+    found = choose(model, data, known, amounts=logged or kind != "signed")
     if batch_key is None and labels_key is None:
         _warn_of_batches(adata, found.embedding, donor_key)
     genes = _table(adata, found, data, batches)
@@ -235,7 +235,7 @@ def _check(adata: AnnData, n_top_genes: Any, layer: str | None, transform: str) 
 
 
 def _check_amounts(X: MatrixLike, given: str) -> None:
-    if not are_amounts(X):
+    if kind_of_values(X) == "signed":
         raise ValueError(
             f"The values of {given} must not be negative to be log-normalised by select_genes. Got negative values, "
             "as in data that was centred or scaled; give counts, for example a layer of them, or use transform='none'."

@@ -27,7 +27,7 @@ from eigensieve.data.adjusted import (
     without_feature_directions,
     without_sample_directions,
 )
-from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
+from eigensieve.data.counts import kind_of_values, log_counts, logarithms
 from eigensieve.data.dense import StoredColumns
 from eigensieve.data.digest import Orders, fingerprint, row_digests, value_orders
 from eigensieve.data.kinds import as_data, is_stored, open_data

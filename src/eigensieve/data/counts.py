@@ -4,7 +4,7 @@ x_ti becomes log(1 + x_ti s / s_t): s_t is the total of sample t, s the median o
 do not differ by their totals. Zero stays zero, so sparse data stays sparse.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,17 +15,18 @@ from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import SparseData, without_repeats
 
 _LOOKED_AT = 200_000  # values that are looked at to tell whether data holds counts
+_LARGE = 50.0  # no logarithm of an amount is larger
 
 
-def are_counts(X: MatrixLike) -> bool:
-    """Tell whether data holds counts: whole numbers, none negative, from values spread over the data."""
-    values = _looked_at(X)
-    return bool((values >= 0).all() and (values == np.round(values)).all() and values.any())
-
-
-def are_amounts(X: MatrixLike) -> bool:
-    """Tell whether nothing is negative, as in amounts and their logarithms, from values spread over the data."""
-    return not bool((_looked_at(X) < 0).any())
+def kind_of_values(X: MatrixLike) -> Literal["counts", "amounts", "logarithms", "signed"]:
+    """Tell counts (whole numbers) from other amounts, such as TPM, from values without negative ones that are small
+    enough for logarithms, and from all others, by values spread over the data. Missing ones are passed over."""
+    values = np.nan_to_num(_looked_at(X))
+    if (values < 0).any():
+        return "signed"
+    if values.any() and (values == np.round(values)).all():
+        return "counts"
+    return "amounts" if values.max(initial=0.0) > _LARGE else "logarithms"
 
 
 def _looked_at(X: MatrixLike) -> FloatArray:
