@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from eigensieve.elements import (
+    BUMP,
     LOGISTIC,
-    RBF,
     SQUARED,
     FullExpansion,
     Goal,
@@ -27,7 +27,12 @@ from eigensieve.elements.kernel import LINEAR
 from eigensieve.elements.labels import KEPT, SHARPNESS, LabelSearch, bump_tables, most_telling
 from eigensieve.elements.penalised import PenalisedFit, refine_penalised
 
-KERNEL = MaskedKernel(RBF, gamma=0.2)
+KERNEL = MaskedKernel(BUMP, gamma=0.2)
+
+
+def bump(z):
+    """The kernel by its formula."""
+    return np.maximum(0.0, 1.0 - z / 4.0) ** 4
 
 
 def classes(targets, ridge=1.0):
@@ -63,7 +68,7 @@ def test_gains_equal_the_formula(outputs, deviation, joined):
     gain, place = best_bump(tables[0, 0], joined, sums, outputs, np.float32(total), np.float32(ridge), work)
     wide = sums.astype(np.float64).reshape(outputs + 2, -1, joined).sum(axis=2)
     middles = joined * (np.arange(32 // joined) + 0.5)
-    bumps = np.exp(-0.5 * ((middles[:, None] - middles) / deviation) ** 2)
+    bumps = bump(0.5 * ((middles[:, None] - middles) / deviation) ** 2)
     expected = [gains_by_formula(bump, wide, total, ridge) for bump in bumps]
     best = int(np.argmax(expected))
     assert gain == pytest.approx(expected[best], rel=1e-4)
@@ -94,7 +99,7 @@ def test_sums_in_bins_equal_plain_ones(outputs):
     X = rng.normal(size=(700, 3))
     codes, _, _, order, edges = binned(X)
     gradient, curvature = rng.normal(size=(outputs, 700)), rng.uniform(size=700)
-    parent = np.exp(-(X[:, 0] ** 2))
+    parent = bump(X[:, 0] ** 2)
     terms = np.zeros((-(-(outputs + 2) // 4), 700, 4), np.float32)
     terms_of(*(a.astype(np.float32) for a in (gradient, curvature, parent)), terms)
     for i in range(3):
@@ -140,10 +145,10 @@ def test_growing_takes_the_best_feature_each_time(outputs):
     )  # fmt: skip
     np.testing.assert_array_equal(lengths, [4, 4])
     for s in range(2):
-        parent, among = np.ones(500), np.arange(8)  # the last feature is not tried
+        distance, among = np.zeros(500), np.arange(8)  # the last feature is not tried
         for k in range(1, 4):
-            parent = parent * np.exp(-gammas[s] * (X[:, features[s, k - 1]] - centres[s, k - 1]) ** 2)
-            found, where = scores(parent, s)
+            distance += gammas[s] * (X[:, features[s, k - 1]] - centres[s, k - 1]) ** 2
+            found, where = scores(bump(distance), s)
             found[features[s, :k]] = 0.0
             best = among[np.argmax(found[among])]
             assert features[s, k] == best

@@ -1,7 +1,8 @@
 """Elements that match the labels instead of a trained machine: boosting with all weights refitted in every round.
 
-The machine has the same form, f(x) = c + sum_j w_j exp(-gamma_j sum_i (x_i - b_ij)^2) with few features per column. The
-centres b need not be values of support vectors, and the widths are chosen from a few.
+The machine has the same form, f(x) = c + sum_j w_j k_j(x) with few features per column and bumps
+k_j(x) = max(0, 1 - gamma_j / 4 sum_i (x_i - b_ij)^2)^4. The centres b need not be values of support vectors, and the
+widths are chosen from a few.
 
 With g the negative gradient of the loss and h its curvature (classes: y - p and p (1 - p), with p the predicted
 probabilities; numbers: y - f and 1), adding a column k lowers the loss, to second order, by half of
@@ -258,8 +259,8 @@ def most_telling(X: FloatArray, goal: Goal) -> IntArray:
 
 def bump_tables(sharpness: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return each bump's values at all distances between bins, and how many bins it sees as one, 1, 2 or 4. A bump of
-    sharpness a is exp(-a t^2) at t bins. Tables (widths x features x distances) count joined bins, negative distances
-    first."""
+    sharpness a is max(0, 1 - a t^2 / 4)^4 at t bins. Tables (widths x features x distances) count joined bins, negative
+    distances first."""
     # One over the squared standard deviation in bins, of which `BINS_PER_DEVIATION` must be left.
     narrow = 2.0 * sharpness * BINS_PER_DEVIATION**2
     joined = np.where(16.0 * narrow <= 1.0, 4, np.where(4.0 * narrow <= 1.0, 2, 1))

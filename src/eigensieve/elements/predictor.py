@@ -39,7 +39,7 @@ def single_is_enough(expansion: ElementExpansion, X: FloatArray) -> bool:
 
 class TiledPredictor:
     """Compiled evaluation, column by column in the precision `dtype`, for a tile of samples at once; sums are double.
-    For the RBF kernel, exp - 1 is summed and the weights' total goes into the offset, so large opposite weights cost no
+    For the rbf kernel, exp - 1 is summed and the weights' total goes into the offset, so large opposite weights cost no
     digits."""
 
     def __init__(self, expansion: ElementExpansion, dtype: type) -> None:
@@ -165,11 +165,11 @@ def _table_rounding(tables: FloatArray, reach: FloatArray, steps: FloatArray) ->
 
 
 def _curvature(expansion: ElementExpansion, mine: BoolArray, low: float, high: float) -> FloatArray:
-    """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns. rbf: 2 gamma, at x = b; linear: 0;
-    poly, at an end of the interval: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2)."""
+    """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns. rbf, bump: 2 gamma, at x = b; linear:
+    0; poly, at an end of the interval: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2)."""
     kernel = expansion.kernel
     gammas = expansion.gammas[mine]
-    if kernel.kind == RBF:
+    if kernel.is_radial:
         return 2.0 * gammas
     if kernel.kind == LINEAR or kernel.degree < 2:
         return np.zeros(gammas.size)

@@ -15,8 +15,8 @@ from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
+    BUMP,
     LARGEST,
-    RBF,
     ElementExpansion,
     FixedPoint,
     Goal,
@@ -176,7 +176,7 @@ class ElementMachine(SmallMachine):
         goal = self._goal(y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
         rng = generator(self.random_state)
         # The widths are chosen by the features' spreads: they are the gammas themselves.
-        kernel = MaskedKernel(RBF)
+        kernel = MaskedKernel(BUMP)
         plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
         if self.n_elements == "auto":
             plan = self._plan(held_out_size(kernel, X, goal, plan, rng))
