@@ -18,6 +18,7 @@ from eigensieve.elements import (
     as_columns,
     fit_labels,
     held_out_size,
+    labels,
     penalised,
 )
 from eigensieve.elements._guided_numba import sums_in_bins
@@ -292,6 +293,19 @@ def test_the_path_is_the_loss_as_a_share_of_what_a_constant_leaves():
     for grown in search.rounds(16):
         expected = classes(targets).total(grown.placed(grown.expansion()).decision(X)) / search.fit.start
         assert grown.path[-1] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+def test_many_elements_are_the_mean_of_machines_with_mixtures_of_their_own(n_classes, monkeypatch):
+    monkeypatch.setattr(labels, "PART", 20)
+    X, y = make_blobs(n_samples=300, n_features=6, centers=n_classes, cluster_std=4.0, random_state=0)
+    targets = (y[:, None] == np.arange(n_classes)).astype(float)[:, int(n_classes == 2) :]
+    rng = np.random.default_rng(0)
+    parts = [fit_labels(KERNEL, X, classes(targets), Plan(n_elements=n), rng, refine=True) for n in (22, 22, 23)]
+    found, path = machine(X, targets, n_elements=67, refine=True)
+    expected = np.mean([one.decision(X) for one, _ in parts], axis=0)
+    np.testing.assert_allclose(found.decision(X), expected, atol=1e-12)
+    assert found.n_elements == len(path) == 67 and path == [loss for _, part in parts for loss in part]
 
 
 def test_single_features():

@@ -246,14 +246,3 @@ def pick(
             for e in range(len(gram)):
                 gram[c, e] -= along[c] * own[e]
     return chosen
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def fill_tables(sharpness: Array, joined: Array, tables: Array) -> None:
-    """Fill in a bump's values at all distances between joined bins, negative distances first."""
-    for w in range(tables.shape[0]):
-        for i in range(tables.shape[1]):
-            first, sharp, table = BINS // joined[w, i] - 1, _F(sharpness[w, i] * joined[w, i] ** 2), tables[w, i]
-            for t in range(table.size):
-                apart = _F(t - first)
-                table[t] = bump(sharp * apart * apart)

@@ -96,6 +96,18 @@ class ElementExpansion(Stored):
             np.asarray(intercept, dtype=np.float64),
         )
 
+    @classmethod
+    def mean(cls, machines: Sequence["ElementExpansion"]) -> "ElementExpansion":
+        """Return the mean of machines with the same kernel."""
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(one, name) for one in machines])
+            for name in ("features", "values", "factors", "weights")
+        }
+        lengths = np.concatenate([one.lengths for one in machines])
+        joined["weights"] /= len(machines)
+        joined["starts"] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return replace(machines[0], **joined, intercept=np.mean([one.intercept for one in machines], axis=0))
+
     @property
     def n_columns(self) -> int:
         """Kernel evaluations per sample."""

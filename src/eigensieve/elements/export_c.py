@@ -64,11 +64,6 @@ _BUMP = """
         {real} p = {name}_numbers[c] * k[c];
         k[c] = 1 < p ? 1 : p; /* NaN stays */
     }}
-    for (c = 0; c < {padded}; c++) {{
-        {real} root = 1 - k[c];
-        root *= root;
-        k[c] = root * root;
-    }}
 """
 
 _STANDARDISING = """
@@ -346,10 +341,16 @@ def index_type(top: int) -> str:
 def _outputs(expansion: ElementExpansion, name: str, padded: int, real: str) -> str:
     """Return the loops from kernel values to decision values."""
     zero = "0.0f" if real == "float" else "0.0"
+    column = "k[{0}]"
+    if expansion.kernel.kind == BUMP:  # here, since it spares a loop
+        column = "(1 - k[{0}]) * (1 - k[{0}]) * ((1 - k[{0}]) * (1 - k[{0}]))"
     if expansion.is_thin:
         return f"""    for (m = 0, e = 0; m < {expansion.intercept.size}; m++) {{
         {real} sum = {zero};
-        for (; e < (int){name}_weight_ends[m]; e++) sum += {name}_weights[e] * k[{name}_weight_places[e]];
+        for (; e < (int){name}_weight_ends[m]; e++) {{
+            c = {name}_weight_places[e];
+            sum += {name}_weights[e] * ({column.format("c")});
+        }}
         decision[m] = v[m] + sum;
     }}"""
     zeros = ", ".join([zero] * LANES)
@@ -358,7 +359,7 @@ def _outputs(expansion: ElementExpansion, name: str, padded: int, real: str) -> 
         {real} sum[{LANES}] = {{{zeros}}};
         const {real} *w = {name}_numbers + {padded} + m * {padded};
         for (c = 0; c < {padded}; c += {LANES})
-            for (e = 0; e < {LANES}; e++) sum[e] += w[c + e] * k[c + e];
+            for (e = 0; e < {LANES}; e++) sum[e] += w[c + e] * ({column.format("c + e")});
         decision[m] = v[m] + ({pairs});
     }}"""
 

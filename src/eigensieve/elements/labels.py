@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.elements._labels_numba import fill_tables, grow, mix, moments_of, most_promising, pick, single_gains
+from eigensieve.elements._labels_numba import grow, mix, moments_of, most_promising, pick, single_gains
 from eigensieve.elements._penalised_numba import bump_columns
 from eigensieve.elements.expansion import ElementExpansion, FullExpansion
 from eigensieve.elements.greedy import draw_rows
@@ -60,6 +60,9 @@ Fewer weights overfit less, so the ridge term of those that are kept is divided 
 """
 NARROWEST = 1e-15
 """Features with a smaller standard deviation are not read: gamma, one over its square, must fit single precision."""
+PART = 200
+"""Of classes, so many elements or more make a machine of its own; several such machines, each with mixtures of its own,
+are averaged. Three of 200 elements are better than one of 600."""
 STEPS = 8
 """Steps of the refinement. Beyond `LARGEST` elements there are fewer: so many values would overfit."""
 LARGEST = 400
@@ -264,9 +267,9 @@ def bump_tables(sharpness: FloatArray) -> tuple[FloatArray, IntArray]:
     # One over the squared standard deviation in bins, of which `BINS_PER_DEVIATION` must be left.
     narrow = 2.0 * sharpness * BINS_PER_DEVIATION**2
     joined = np.where(16.0 * narrow <= 1.0, 4, np.where(4.0 * narrow <= 1.0, 2, 1))
-    tables = np.empty((*sharpness.shape, 2 * BINS - 1), np.float32)
-    fill_tables(sharpness, joined, tables)
-    return tables, joined
+    apart = np.arange(2 * BINS - 1, dtype=np.float32) - (BINS // joined - 1)[..., None].astype(np.float32)
+    roots = np.maximum(1.0 - (0.25 * sharpness * joined**2)[..., None].astype(np.float32) * apart**2, np.float32(0.0))
+    return (roots * roots) ** 2, joined
 
 
 def fit_labels(
@@ -274,7 +277,13 @@ def fit_labels(
     full: FullExpansion | None = None, *, refine: bool,
 ) -> tuple[ElementExpansion, list[float]]:  # fmt: skip
     """Return the machine and its path: the loss after each element, as a share of what a constant leaves. For classes,
-    mixtures are added, on which a full machine helps if there is one."""
+    mixtures are added, on which a full machine helps if there is one. Many elements are several machines, whose paths
+    follow each other."""
+    count = plan.n_elements // PART if goal.loss.classes else 1
+    if count > 1:
+        plans = [replace(plan, n_elements=(plan.n_elements + k) // count) for k in range(count)]
+        made = [fit_labels(kernel, X, goal, part, rng, full, refine=refine) for part in plans]
+        return ElementExpansion.mean([one for one, _ in made]), [loss for _, path in made for loss in path]
     search = LabelSearch(kernel, X, goal, plan, rng, MIXTURES if goal.loss.classes else 0, full)
     for _ in search.rounds(PER_ROUND):
         pass

@@ -165,8 +165,8 @@ def _table_rounding(tables: FloatArray, reach: FloatArray, steps: FloatArray) ->
 
 
 def _curvature(expansion: ElementExpansion, mine: BoolArray, low: float, high: float) -> FloatArray:
-    """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns. rbf, bump: 2 gamma, at x = b; linear:
-    0; poly, at an end of the interval: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2)."""
+    """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns. rbf, bump: 2 gamma, at x = b.
+    linear: 0. poly, at an end of the interval: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2)."""
     kernel = expansion.kernel
     gammas = expansion.gammas[mine]
     if kernel.is_radial:
