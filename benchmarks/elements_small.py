@@ -79,7 +79,7 @@ def largest(make: Callable[[int], str], budget: int, folder: Path, guess: int, t
         return make(guess)
     low, high, best = 0, top + 1, None
     count = min(max(1, guess), top)
-    for _ in range(8):
+    for _ in range(16):
         source = make(count)
         size = flash(source, folder)[0]
         if size <= budget:

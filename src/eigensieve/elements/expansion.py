@@ -133,6 +133,16 @@ class ElementExpansion(Stored):
         """Whether outputs have weights on some of the columns only; the others are exactly zero."""
         return self.intercept.size > 1 and not self.weights.all()
 
+    def take(self, columns: IntArray) -> "ElementExpansion":
+        """Return the machine with these columns only, in this order."""
+        lengths = self.lengths[columns]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        elements = np.repeat(self.starts[columns] - starts[:-1], lengths) + np.arange(starts[-1])
+        return replace(
+            self, starts=starts, features=self.features[elements], values=self.values[elements],
+            factors=self.factors[columns], weights=self.weights[columns],
+        )  # fmt: skip
+
     def rescaled(self, unit: float, middle: float) -> "ElementExpansion":
         """Return middle + unit f."""
         return replace(self, weights=unit * self.weights, intercept=unit * self.intercept + middle)

@@ -135,29 +135,6 @@ def _quoted(name: object) -> str:
     return '"' + re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", text) + '"'
 
 
-@dataclass(frozen=True, eq=False)
-class _Layout:
-    """Columns sorted by length and padded, with their elements one after the other."""
-
-    groups: list[tuple[int, int]]  # lengths, and how many columns have them
-    features: IntArray
-    values: FloatArray
-    gammas: FloatArray
-    weights: FloatArray
-
-    @classmethod
-    def of(cls, expansion: ElementExpansion) -> "_Layout":
-        order = np.argsort(expansion.lengths, kind="stable")
-        elements = np.argsort(np.repeat(expansion.lengths, expansion.lengths), kind="stable")
-        padded = max(LANES, -(-order.size // LANES) * LANES)
-        gammas, weights = np.zeros(padded), np.zeros((expansion.intercept.size, padded))
-        gammas[: order.size] = expansion.gammas[order]
-        weights[:, : order.size] = expansion.weights[order].T
-        lengths, counts = np.unique(expansion.lengths, return_counts=True)
-        groups = list(zip(lengths.tolist(), counts.tolist(), strict=True))
-        return cls(groups, expansion.features[elements], expansion.values[elements], gammas, weights)
-
-
 def expansion_to_c(
     expansion: ElementExpansion,
     name: str,
@@ -179,8 +156,10 @@ def expansion_to_c(
         raise ValueError(f"The 'precision' parameter of to_c must be {kinds}. Got {precision!r} instead.")
     real = "float" if precision == "single" else "double"
     interface = interface or Interface()
-    layout = _Layout.of(expansion)
-    read, places = np.unique(layout.features, return_inverse=True)
+    expansion = expansion.take(np.argsort(expansion.lengths, kind="stable"))
+    read, places = np.unique(expansion.features, return_inverse=True)
+    extra = LANES if expansion.n_columns == 0 else -expansion.n_columns % LANES
+    gammas, weights = np.pad(expansion.gammas, (0, extra)), np.pad(expansion.weights.T, ((0, 0), (0, extra)))
     kind, thin = expansion.kernel.kind, expansion.is_thin
     rbf = kind == RBF
     # exp - 1 is summed; the weights' total goes into the offset. Large weights of opposite sign then cost no digits.
@@ -198,18 +177,18 @@ def expansion_to_c(
         "missing": MISSING.format(class_="" if threshold is None else ", the class -1"),
         "unit": "", "precision": precision, "error": error, "sample": real, "value": real,
     }  # fmt: skip
-    features, top = (places, read.size) if raw else (layout.features, expansion.n_features)
-    numbers = scale * layout.gammas if thin else np.concatenate([scale * layout.gammas, layout.weights.ravel()])
+    features, top = (places, read.size) if raw else (expansion.features, expansion.n_features)
+    numbers = scale * gammas if thin else np.concatenate([scale * gammas, weights.ravel()])
     parts = [
         c_header(expansion, name, threshold, interface, **words),
         c_array(index_type(top), f"{name}_features", features),
         "/* of each column the factor on its sum, the weights; of each element the value; the offsets */",
-        c_array(real, f"{name}_numbers", [*numbers, *layout.values, *offset]),
-        *(thin_weights(real, name, layout.weights) if thin else ()),
+        c_array(real, f"{name}_numbers", [*numbers, *expansion.values, *offset]),
+        *(thin_weights(real, name, weights) if thin else ()),
     ]
     if rbf and real == "double":
         parts.append(_DOUBLE_EXP.format(name=name))
-    parts.append(_decision(expansion, layout, name, real, len(numbers), f"const {index_type(top)} *i", inner=raw))
+    parts.append(_decision(expansion, gammas.size, name, real, len(numbers), f"const {index_type(top)} *i", inner=raw))
     if interface.mean is not None and interface.scale is not None:
         parts += [
             c_array(index_type(expansion.n_features), f"{name}_read", read),
@@ -263,17 +242,17 @@ def c_array(kind: str, name: str, values: Iterable[Any]) -> str:
     return f"static const {kind} {name}[{len(texts)}] = {{\n    {body}\n}};"
 
 
-def _sums(layout: _Layout, *, squares: bool, real: str) -> str:
+def _sums(expansion: ElementExpansion, padded: int, real: str) -> str:
     """Return the loops that fill k with each column's sum over its features."""
-    lines, column = [], 0
-    for length, count in layout.groups:
+    lines, column, squares = [], 0, expansion.kernel.is_radial
+    for length, count in zip(*np.unique(expansion.lengths, return_counts=True), strict=True):
         head = f"for (c = {column}; c < {column + count}; c++, i += {length}, v += {length}) {{\n        {real} sum = 0"
         column += count
         each = "d = x[i[{0}]] - v[{0}]; sum += d * d;" if squares else "sum += x[i[{0}]] * v[{0}];"
         many = f"for (e = 0; e < {length}; e++) {{{{ {each} }}}}".format("e")
         terms = [each.format(e) for e in range(length)] if length <= UNROLLED else [many]
         lines.append("\n        ".join([f"    {head}{', d' if squares else ''};", *terms, "k[c] = sum;"]) + "\n    }")
-    lines.append(f"    for (c = {column}; c < {layout.gammas.size}; c++) k[c] = 0;")
+    lines.append(f"    for (c = {column}; c < {padded}; c++) k[c] = 0;")
     return "\n".join(lines)
 
 
@@ -298,11 +277,11 @@ def _kernel(expansion: ElementExpansion, name: str, padded: int, real: str) -> s
 
 
 def _decision(
-    expansion: ElementExpansion, layout: _Layout, name: str, real: str, first: int, table: str, *, inner: bool
+    expansion: ElementExpansion, padded: int, name: str, real: str, first: int, table: str, *, inner: bool
 ) -> str:
     """Return the function from features to decision values; an `inner` one is called after the standardisation. Values
     of elements begin at number `first`, and `table` declares the pointer to their features."""
-    padded, n_outputs = layout.gammas.size, expansion.intercept.size
+    n_outputs = expansion.intercept.size
     clamped = expansion.kernel.kind == RBF and real == "float"  # hides NaN, and so do weights that are left out
     powers = f"\n    union {{ int i[{padded}]; float f[{padded}]; }} power;" if clamped else ""
     missing = _MISSING.format(padded=padded, n_outputs=n_outputs) if clamped or expansion.is_thin else ""
@@ -314,7 +293,7 @@ def _decision(
     const {real} *v = {name}_numbers + {first};
     {real} k[{padded}];{powers}
     int c, e, m;
-{_sums(layout, squares=expansion.kernel.is_radial, real=real)}
+{_sums(expansion, padded, real)}
 {missing}
 {_kernel(expansion, name, padded, real)}
 {_outputs(expansion, name, padded, real)}

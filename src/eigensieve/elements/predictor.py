@@ -94,7 +94,7 @@ class TablePredictor:
     ) -> "TablePredictor":
         """Tabulate the single-element columns from `low` to `high` with `size` entries, the others in `dtype`."""
         single = expansion.lengths == 1
-        ones = _subset(expansion, single, expansion.intercept)
+        ones = expansion.take(np.flatnonzero(single))
         features = np.unique(ones.features)
         width = np.maximum(high[features] - low[features], np.finfo(np.float32).tiny)
         steps = width / (size - 1)
@@ -112,7 +112,8 @@ class TablePredictor:
         tables -= middles[:, None, :]
         reach = np.maximum(np.abs(low), np.abs(high))
         bound += _table_rounding(tables, reach[features], steps)
-        several = _subset(expansion, ~single, np.zeros_like(expansion.intercept))
+        several = expansion.take(np.flatnonzero(~single))
+        several = replace(several, intercept=np.zeros_like(expansion.intercept))
         bound += single_precision_bound(several, reach)
         return cls(
             np.ascontiguousarray(tables, dtype=np.float32),
@@ -139,20 +140,6 @@ class TablePredictor:
         if missed.any():
             out[missed] = self.direct.decision(X[missed])
         return out
-
-
-def _subset(expansion: ElementExpansion, kept: BoolArray, intercept: FloatArray) -> ElementExpansion:
-    """Return the expansion with only the kept columns."""
-    elements = np.repeat(kept, expansion.lengths)
-    return replace(
-        expansion,
-        starts=np.concatenate([[0], np.cumsum(expansion.lengths[kept])]).astype(np.int64),
-        features=expansion.features[elements],
-        values=expansion.values[elements],
-        factors=expansion.factors[kept],
-        weights=expansion.weights[kept],
-        intercept=intercept,
-    )
 
 
 def _table_rounding(tables: FloatArray, reach: FloatArray, steps: FloatArray) -> FloatArray:

@@ -282,8 +282,8 @@ class ElementMachine(SmallMachine):
             Prefix of the functions ``<name>_decision`` and, for classes, ``<name>_predict``.
         precision : {"single", "double", "int8", "int16"}, default="single"
             Type of the samples and of the arithmetic. The file states how far the result can be off. "int8" and "int16"
-            are for processors without a float unit (rbf kernel only): features enter as levels (see `to_levels`), and
-            only whole numbers of 32 bits are computed with.
+            are for processors without a float unit (not for poly and linear): features enter as levels (see
+            `to_levels`), and only whole numbers of 32 bits are computed with.
         scaler : StandardScaler, default=None
             The scaler whose output the machine was fitted on. The file then takes raw values.
 
