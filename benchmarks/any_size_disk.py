@@ -81,12 +81,12 @@ def fit(path: str, max_memory: str, n_clusters: int, cached: bool, in_memory: bo
     """Fit once and print the figures as JSON; the separate process calls this."""
     from eigensieve import QAlphaSelector
     from eigensieve.data import open_data
-    from eigensieve.data.disk import direct
+    from eigensieve.data.disk import npy
 
     # compile everything beforehand: the figures are those of the fit alone
     QAlphaSelector(5, n_clusters=2).fit(np.random.default_rng(0).standard_normal((300, 3000)).astype(np.float32))
     if not cached:
-        direct.memory_size = lambda: 0  # as on a machine with less memory than the file has bytes
+        npy.memory_size = lambda: 0  # as on a machine with less memory than the file has bytes
     X = np.load(path) if in_memory else open_data(path, max_memory=max_memory)
     begin, busy = time.perf_counter(), time.process_time()
     model = QAlphaSelector(200, n_clusters=n_clusters, verbose=1).fit(X)

@@ -10,8 +10,9 @@
 
 The labelled sets of the data folder are sorted by name. Those at even positions are for choosing, the others for
 reporting; ``--part`` says which. Their order is drawn once, ``--sets`` takes the first ones. Selection sees the
-training part only. Every table ends with the sieve's lead over each peer: mean over sets, standard error, and the p
-of a paired Wilcoxon test. Time ratios are over fits of the same run. ``--cache FOLDER`` keeps finished parts.
+training part only: the sieve as it is, peers standardised. Every table ends with the sieve's lead over each peer: mean
+over sets, standard error, and the p of a paired Wilcoxon test. Time ratios are over fits of the same run.
+``--cache FOLDER`` keeps finished parts.
 """
 
 import argparse
@@ -115,8 +116,10 @@ def compare(
     machines: Callable[[], list],
     sizes: tuple[int, ...],
     cache: Cache,
+    raw: bool = False,
 ) -> None:
-    """Run every method inside the folds of every set."""
+    """Run every method inside the folds of every set. The sieve sees the columns in their own units, with `raw` all
+    methods do."""
     scores: Scores = {name: [] for name in methods}
     times: Times = []
 
@@ -125,8 +128,9 @@ def compare(
         for train, test in splits(X, y):
             A, B = scaled(X[train], X[test])
             count = min(max(sizes), int(np.count_nonzero(A.any(axis=0))))
+            own_units = (X[train] - X[train].mean(axis=0)) * A.any(axis=0)
             begin = time.perf_counter()
-            order = select(A, y[train], count)
+            order = select(own_units if raw or select is sieve else A, y[train], count)
             total += time.perf_counter() - begin
             tops = [order[:size] for size in sizes]
             rows.append([mean_score(machines(), A[:, some], y[train], B[:, some], y[test]) for some in tops])
@@ -151,7 +155,7 @@ def labels(args: argparse.Namespace) -> None:
     methods = {OURS: sieve, **peers}
     folds = StratifiedKFold(args.folds, shuffle=True, random_state=0)
     sets = ((name, *load(name, args.cap)) for name in names)
-    compare(sets, methods, folds.split, classifiers, SIZES, Cache(args.cache))
+    compare(sets, methods, folds.split, classifiers, SIZES, Cache(args.cache), args.raw)
 
 
 def number_sets(part: str) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -276,6 +280,7 @@ if __name__ == "__main__":
     parser.add_argument("--part", choices=["choose", "report", "all"], default="report")
     parser.add_argument("--names", nargs="+", help="sets of the data folder for labels, in place of --part")
     parser.add_argument("--peers", choices=["own", "all"], default="own", help="all: those from packages as well")
+    parser.add_argument("--raw", action="store_true", help="peers see columns in their own units for labels, too")
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--cap", type=int, default=300, help="most samples of a set")
     parser.add_argument("--sets", type=int, default=None, help="how many sets, in the drawn order")

@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the named experiments (all if none is named), print them, and write the page of all results so far."""
     parser = argparse.ArgumentParser("python -m experiments", description="The papers' experiments, run again.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"experiments to run: {', '.join(EXPERIMENTS)}")
-    parser.add_argument("--quick", action="store_true", help="a few runs of each, half a minute for all")
+    parser.add_argument("--quick", action="store_true", help="a few runs of each, less than a minute for all")
     parser.add_argument(
         "--results",
         type=Path,

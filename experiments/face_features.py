@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ STRENGTHS = (0.01, 0.1, 1.0)
 POWERS = (0.5, 1.0)
 DIMENSIONS = (2, 5, 10, 20, 40)
 _RIDGES = (1e-3, 0.1, 1.0)
-_SUFFICIENT_STRENGTHS, _SUFFICIENT_DIMENSIONS = (1.0, 3.0), (5, 10)
+SUFFICIENT_STRENGTHS, SUFFICIENT_DIMENSIONS = (1.0, 3.0), (5, 10)
 
 Makers = dict[tuple[str, str], Callable[[], Array]]
 """Method and setting -> what makes the images in its space."""
@@ -113,13 +114,14 @@ def load_faces(name: str) -> Faces:
     return Faces.of(images, np.unique(bunch.target, return_inverse=True)[1])
 
 
-def wavelet_weights(faces: Faces, persons: Array, strength: float | None) -> Array:
-    """Return alpha; the last person is the side data, which a strength of None ignores."""
+def wavelet_weights(faces: Faces, persons: Array, strength: float | None, **others: Any) -> Array:
+    """Return alpha; the last person is the side data, which a strength of None ignores. `others` are settings."""
     main, side = np.isin(faces.y, persons[:-1]), faces.y == persons[-1]
+    settings: dict[str, Any] = {"n_clusters": PERSONS, "normalize": "center", **others}
     if strength is None:
-        model = QAlphaSelector(1, n_clusters=PERSONS, normalize="center").fit(faces.wavelets[main])
+        model = QAlphaSelector(1, **settings).fit(faces.wavelets[main])
     else:
-        model = QAlphaSelector(1, n_clusters=PERSONS, normalize="center", strength=SIDE_STRENGTH / strength)
+        model = QAlphaSelector(1, **settings, strength=SIDE_STRENGTH / strength)
         model.fit(faces.wavelets[main], side=faces.wavelets[side])
     return np.maximum(model.weights_, 0.0)
 
@@ -129,10 +131,10 @@ def setting(strength: float, power: float) -> str:
     return f"lambda {strength}, power {power}"
 
 
-def selecting(faces: Faces, persons: Array) -> Makers:
+def selecting(faces: Faces, persons: Array, **settings: Any) -> Makers:
     """Return the embeddings of Q-alpha with and without side data, and of all wavelets."""
     Z = standardised(faces.wavelets[np.isin(faces.y, persons[:-1])])
-    weights = cache(partial(wavelet_weights, faces, persons))
+    weights = cache(partial(wavelet_weights, faces, persons, **settings))
     makers: Makers = {(ALL, ""): lambda: Z}
 
     def weighted(strength: float | None, power: float) -> Array:
@@ -170,8 +172,8 @@ def informing(faces: Faces, persons: Array) -> Makers:
 
     return {
         (SUFFICIENT, f"lambda {strength}, {d} dimensions"): partial(embedded, strength, d)
-        for strength in _SUFFICIENT_STRENGTHS
-        for d in _SUFFICIENT_DIMENSIONS
+        for strength in SUFFICIENT_STRENGTHS
+        for d in SUFFICIENT_DIMENSIONS
     }
 
 

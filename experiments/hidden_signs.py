@@ -14,6 +14,12 @@ ORDERS = ("shuffled", "sorted by cluster")
 METHODS = ("kernel", "squares", "plain")
 _MOVED = {method: f"{method}, columns shifted and centred" for method in ("kernel", "plain")}
 _RELEVANT, _ENOUGH = 12, 10
+READINGS: dict[str, dict[str, Any]] = {
+    "k = 2": {"n_clusters": 2},
+    "k = 6": {"n_clusters": 6},
+    "random start": {"solver_options": {"init": "random"}, "random_state": 0},
+}
+"""The papers give neither k nor the start; judged are k = 3, the number of clusters, and leading eigenvectors."""
 
 
 def _success(weights: Array) -> float:
@@ -27,12 +33,12 @@ def run(case: str, number: int) -> dict[str, Any]:
     X = make_hidden_signs(float(spread), shuffle=order == ORDERS[0], random_state=number).X
     moved = shifted(X, number)
 
-    def kernel(data: Array, normalize: Any) -> float:
-        model = KernelQAlphaSelector(n_clusters=3, kernel="sections", normalize=normalize)
-        return _success(model.fit(data).weights_)
+    def kernel(data: Array, normalize: Any, **others: Any) -> float:
+        settings = {"n_clusters": 3, "kernel": "sections", "normalize": normalize, **others}
+        return _success(KernelQAlphaSelector(**settings).fit(data).weights_)
 
-    def plain(data: Array, normalize: Any) -> float:
-        return _success(QAlphaSelector(1, n_clusters=3, normalize=normalize).fit(data).weights_)
+    def plain(data: Array, normalize: Any, **others: Any) -> float:
+        return _success(QAlphaSelector(1, **{"n_clusters": 3, "normalize": normalize, **others}).fit(data).weights_)
 
     return {
         "kernel": kernel(X, "unit"),
@@ -40,6 +46,8 @@ def run(case: str, number: int) -> dict[str, Any]:
         "plain": plain(X, "unit"),
         _MOVED["kernel"]: kernel(moved, "center"),
         _MOVED["plain"]: plain(moved, "center"),
+        **{f"kernel, {name}": kernel(X, "unit", **settings) for name, settings in READINGS.items()},
+        **{f"plain, {name}": plain(X, "unit", **settings) for name, settings in READINGS.items()},
     }
 
 
@@ -87,15 +95,16 @@ def conclude(results: Results) -> str:
 
 
 def open_choices(results: Results) -> list[Reading]:
-    """Return the rates of kernel and plain Q-alpha per order and normalisation."""
+    """Return the rates of kernel and plain Q-alpha per order, normalisation, k and start."""
     found = []
     for method, printed, judge in (("kernel", "above squares", _kernel_wins), ("plain", "0", _plain_fails)):
+        keys = {method: "unit", _MOVED[method]: "center", **{f"{method}, {name}": f"unit, {name}" for name in READINGS}}
         for order in ORDERS:
-            for key, label in ((method, "unit"), (_MOVED[method], "center")):
+            for key, label in keys.items():
                 rates = " / ".join(_rates(results, order, key))
                 judged = " (judged)" if (order, key) == (ORDERS[0], method) else ""
                 agrees = all(check.holds for check in judge(results, order, key))
-                choice = f"{method}: order; `normalize`"
+                choice = f"{method}: order; `normalize`, k, start"
                 found.append(Reading(choice, f"{order}; {label}{judged}", rates, printed, agrees))
     return found
 

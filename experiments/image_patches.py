@@ -30,6 +30,13 @@ _COUNTS = (18, 9)
 _CHOSEN = 20
 _OTHER_COUNTS = (5, 10, 50, 100)
 _BINS = 8
+READINGS: dict[str, dict[str, Any]] = {
+    "k = 1": {"n_clusters": 1},
+    "k = 4": {"n_clusters": 4},
+    "random start": {"solver_options": {"init": "random"}, "random_state": 0},
+    "norm 1, not centred": {"normalize": "unit"},
+}
+"""Of Q-alpha; the printed k is 2."""
 _CHOICE, _ALL, _WEIGHTS = "20 patches chosen", "all 243 patches", "sorted weights"
 
 
@@ -107,12 +114,17 @@ def run(case: str, number: int) -> dict[str, Any]:
     """Return the share of correct assignments with the chosen patches and with all of them."""
     y = np.repeat([0, 1], _COUNTS)
     X = _best_matches(*_images(case, number))
-    weights = QAlphaSelector(1, n_clusters=2, normalize="center").fit(X).weights_
+
+    def fitted(**settings: Any) -> Array:
+        return QAlphaSelector(1, **{"n_clusters": 2, "normalize": "center", **settings}).fit(X).weights_
+
+    weights = fitted()
     return {
         _CHOICE: _clustered(X[:, largest(weights, _CHOSEN)], y),
         _ALL: _clustered(X, y),
         **{f"{count} chosen": _clustered(X[:, largest(weights, count)], y) for count in _OTHER_COUNTS},
         "weighted": _clustered(standardised(X) * np.sqrt(np.maximum(weights, 0)), y, scaled=True),
+        **{name: _clustered(X[:, largest(fitted(**own), _CHOSEN)], y) for name, own in READINGS.items()},
         "chosen": largest(weights, _CHOSEN),
         _WEIGHTS: np.sort(weights)[::-1],
     }
@@ -151,14 +163,17 @@ def conclude(results: Results) -> str:
 
 
 def open_choices(results: Results) -> list[Reading]:
-    """Return the share of correct assignments per number of patches, and with weighted patches."""
+    """Return the share of correct assignments per number of patches, with weighted ones, and per k, start, scaling."""
     labels = {f"{n} chosen": f"{n} patches" for n in _OTHER_COUNTS}
     labels |= {_CHOICE: "20 patches, as in Fig. 5 (judged)", "weighted": "all patches times sqrt(alpha)"}
+    labels |= {name: f"20 patches, {name}" for name in READINGS}
     return [
         each
         for case in results.having(EXPERIMENT.runs)
         for key, label in labels.items()
-        for each in reading(f"number of patches, {case}", label, results.values(case, key), 0.8, 2, "at least")
+        for each in reading(
+            f"number of patches, k, start, scaling, {case}", label, results.values(case, key), 0.8, 2, "at least"
+        )
     ]
 
 

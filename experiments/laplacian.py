@@ -9,14 +9,21 @@ from experiments.common import markdown, panels, precision, shifted
 from experiments.frame import Array, Check, Claim, Experiment, Reading, Results, mean_and_error, statement
 
 KINDS = ("uniform", "gamma", "counts", "binary")
-METHODS: dict[str, dict[str, Any]] = {
-    "Laplacian": {"spectrum": "laplacian"},
-    "standard, unit": {"normalize": "unit"},
-    "standard, centred": {"normalize": "center"},
-}
+_CLASSES, _PER_CLASS, _RELEVANT, _FEATURES = 3, 40, 10, 100
 _COMPARED, _MOVING, _PRINTED = ("Laplacian", "standard, centred"), "Laplacian, moving d", "Laplacian, as printed"
 _COLUMNS = ("Laplacian", _MOVING, _PRINTED, "standard, unit", "standard, centred")
-_CLASSES, _PER_CLASS, _RELEVANT, _FEATURES = 3, 40, 10, 100
+_LAPLACIAN: dict[str, Any] = {"spectrum": "laplacian"}
+METHODS: dict[str, dict[str, Any]] = {
+    "Laplacian": _LAPLACIAN,
+    _MOVING: {**_LAPLACIAN, "solver": "power", "solver_options": {"shift": "moving", "max_iter": 2000}},
+    _PRINTED: {**_LAPLACIAN, "solver": "power", "solver_options": {"shift": "printed", "max_iter": 2000}},
+    "standard, unit": {"normalize": "unit"},
+    "standard, centred": {"normalize": "center"},
+    "Laplacian, k = 2": {**_LAPLACIAN, "n_clusters": 2},
+    "Laplacian, k = 6": {**_LAPLACIAN, "n_clusters": 6},
+    "Laplacian, random start": {**_LAPLACIAN, "solver_options": {"init": "random"}, "random_state": 0},
+    "Laplacian, gap": {**_LAPLACIAN, "criterion": "gap"},
+}
 
 
 def _draw_data(kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -39,46 +46,14 @@ def _draw_data(kind: str, rng: np.random.Generator) -> tuple[Array, Array]:
     return X, np.arange(_FEATURES) < _RELEVANT
 
 
-def moving_weights(X: Array, n_clusters: int, *, degrees: bool, n_steps: int = 50) -> Array:
-    """Return alpha by the printed algorithm for the Laplacian (2005, Definition 5), in which d moves in every step.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    n_clusters : int
-    degrees : bool
-        Take d from the degrees, max diag(A1) / sum(alpha), in place of the printed max diag(A) / sum(alpha).
-    n_steps : int
-    """
-    Z = X / np.linalg.norm(X, axis=0)
-    sums = Z.sum(axis=0) if degrees else Z
-    alpha = np.full(Z.shape[1], Z.shape[1] ** -0.5)
-
-    def images(Q: Array) -> Array:
-        """Return L_i Q for every feature, with the d of alpha; features x samples x clusters."""
-        d = ((Z * sums) @ alpha).max() / alpha.sum()
-        return np.einsum("ti,ik->itk", Z, Z.T @ Q) - (Z * Z.sum(axis=0)).T[:, :, None] * Q + d * Q
-
-    laplacian = np.tensordot(alpha, images(np.eye(len(Z))), 1)
-    Q = np.linalg.eigh(laplacian)[1][:, -n_clusters:]
-    for _ in range(n_steps):
-        stacked = images(Q).reshape(len(alpha), -1)
-        alpha = np.linalg.svd(stacked, full_matrices=False)[0][:, 0]  # the leading eigenvector of G
-        alpha = alpha * np.sign(alpha.sum())
-        Q = np.linalg.qr(np.tensordot(alpha, images(Q), 1))[0]
-    return alpha
-
-
 def run(case: str, number: int) -> dict[str, Any]:
     """Return the precision of each spectrum on one draw of a kind of data."""
     X, relevant = _draw_data(case, np.random.default_rng([number, KINDS.index(case)]))
     X = shifted(X, number, low=0.0)  # upwards, because the affinities must stay non-negative
-    weights = {
-        name: QAlphaSelector(1, n_clusters=_CLASSES, **settings).fit(X).weights_ for name, settings in METHODS.items()
+    return {
+        name: precision(QAlphaSelector(1, **{"n_clusters": _CLASSES, **settings}).fit(X).weights_, relevant)
+        for name, settings in METHODS.items()
     }
-    for name, degrees in ((_MOVING, True), (_PRINTED, False)):
-        weights[name] = moving_weights(X, _CLASSES, degrees=degrees)
-    return {name: precision(found, relevant) for name, found in weights.items()}
 
 
 def table(results: Results) -> str:
@@ -109,11 +84,12 @@ def conclude(results: Results) -> str:
 
 
 def open_choices(results: Results) -> list[Reading]:
-    """Return the precision with d fixed, moved, and as printed."""
+    """Return the precision with d fixed, moved, and as printed, and with another k, start and criterion."""
     names = {
-        _COMPARED[0]: "of the start, from degrees, fixed (judged)",
-        _MOVING: "from degrees, moved in every step",
-        _PRINTED: "from diag(A), moved in every step (as printed)",
+        _COMPARED[0]: "d of the start, from degrees, fixed; k = 3 (judged)",
+        _MOVING: "d from degrees, moved in every step",
+        _PRINTED: "d from diag(A), moved in every step (as printed)",
+        **{name: name.removeprefix("Laplacian, ") for name in METHODS if name not in _COLUMNS},
     }
     found = []
     for kind in results.having(KINDS):
@@ -121,7 +97,15 @@ def open_choices(results: Results) -> list[Reading]:
         for key, name in names.items():
             values = results.values(kind, key)
             against = f"nothing; standard, centred gives {standard:.2f}"
-            found.append(Reading(f"d, {kind}", name, mean_and_error(values, 2), against, values.mean() >= standard))
+            found.append(
+                Reading(
+                    f"d, k, start, criterion, {kind}",
+                    name,
+                    mean_and_error(values, 2),
+                    against,
+                    values.mean() >= standard,
+                )
+            )
     return found
 
 

@@ -56,6 +56,9 @@ def test_text_files_are_read() -> None:
     X, y = otus([b"#OTU\ts1\ts2\ts3\nA\t1\t0\t5\nB\t2\t3\t6\n", b"#SampleID\tVar\ns2\til\ns1\twell\n"], "")
     np.testing.assert_array_equal(X, [[0, 3], [1, 2]])
     assert y.tolist() == ["il", "well"]
+    # names that look like numbers keep their zeros
+    X, y = otus([b"#OTU\t7.510\t7.51\nA\t1\t2\n", b"#SampleID\tVar\n7.51\til\n7.510\twell\n"], "")
+    np.testing.assert_array_equal(X, [[2], [1]])
     files = [gzip.compress(text) for text in (b",c1,c2\ng1,1,0\ng2,0,7\n", b",line,dose\nc2,L,2\nc1,K,1\n")]
     X, y = counts(files, "line,dose")
     np.testing.assert_array_equal(X.toarray(), [[1, 0], [0, 7]])

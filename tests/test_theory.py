@@ -132,7 +132,7 @@ class TestIrrelevantWeightBound:
     def test_bad_input(self):
         with pytest.raises(ValueError, match=r"'X_irrelevant' .* 2D array"):
             irrelevant_weight_bound([1.0, 2.0], 1.0)
-        with pytest.raises(ValueError, match=r"'eigenvalue' parameter must be positive. Got 0.0"):
+        with pytest.raises(ValueError, match=r"'eigenvalue' parameter of .* must be positive. Got 0.0"):
             irrelevant_weight_bound([[1.0, 2.0]], 0.0)
         with pytest.raises(ValueError, match="at least 1"):
             expected_irrelevant_weight_bound(3, 0, 1.0)

@@ -1,8 +1,9 @@
 """Times to an event: panels by the sieve, univariate Cox and Coxnet, judged by concordance on left-out samples.
 
-Needs scikit-survival. Each chooser sees the training part, standardised. One ridge Cox model, the same for all, is
-fitted on its first 5, 10 and 20 features (3 where there are fewer than 20). Its risks are compared with the left-out
-times. Five folds, repeated. "Coxnet alone" is the elastic net's own prediction, with the penalty chosen by inner folds.
+Needs scikit-survival. Each chooser sees the training part: the sieve as it is, the others standardised. One ridge Cox
+model, the same for all, is fitted on its first 5, 10 and 20 features (3 where there are fewer than 20). Its risks are
+compared with the left-out times. Five folds, repeated. "Coxnet alone" is the elastic net's own prediction, with the
+penalty chosen by inner folds.
 """
 
 import os
@@ -101,11 +102,11 @@ def one_fold(name: str, train: np.ndarray, test: np.ndarray, *, alone: bool) -> 
     X, y = load(name)
     mean, scale = X[train].mean(axis=0), X[train].std(axis=0)
     varies = scale > 0
-    X = (X[:, varies] - mean[varies]) / scale[varies]
+    own_units, X = X[:, varies], (X[:, varies] - mean[varies]) / scale[varies]
     sizes = (5, 10, 20) if X.shape[1] >= 20 else (3,)
     found = {}
     for chooser, choose in CHOOSERS.items():
-        order = choose(X[train], y[train], max(sizes))
+        order = choose((own_units if choose is sieve else X)[train], y[train], max(sizes))
         for size in sizes:
             few = order[:size]
             risk = ridge_risk(X[np.ix_(train, few)], y[train], X[np.ix_(test, few)])

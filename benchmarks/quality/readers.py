@@ -45,8 +45,8 @@ def series(files: list[bytes], argument: str) -> Pair:
 def otus(files: list[bytes], argument: str) -> Pair:
     """A table of taxa x samples, and a table of samples with the column Var."""
     table = pd.read_csv(io.BytesIO(files[0]), sep="\t", index_col=0).select_dtypes("number")
-    task = pd.read_csv(io.BytesIO(files[1]), sep="\t", index_col=0, dtype=str)
-    table.columns, task.index = table.columns.astype(str), task.index.astype(str)
+    task = pd.read_csv(io.BytesIO(files[1]), sep="\t", dtype=str)  # an index column would be read as numbers
+    task = task.set_index(task.columns[0])
     samples = [name for name in task.index if name in table.columns]
     return table[samples].to_numpy(dtype=float).T, task.loc[samples, "Var"].to_numpy()
 

@@ -3,8 +3,8 @@
 Real sets alternate in alphabetical order, simulated ones by their draw: even ones are chosen on, odd ones reported.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,7 @@ class Cells:
         Whether the set comes as counts.
     labels : ndarray of int
     batches : ndarray of int or None
+    as_given : whether `log` is how the set comes, so that it is never made from `counts`.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Cells:
     are_counts: bool
     labels: np.ndarray
     batches: np.ndarray | None
+    as_given: bool = False
 
     @property
     def rare(self) -> np.ndarray:
@@ -92,8 +94,21 @@ def _real(name: str) -> Cells:
         whole = bool((X.data == np.round(X.data)).all())
         return Cells(name, X, normalized(X), whole, labels, batches)
     base = LOGARITHMS[name]
-    counts = X if base is None else _mapped(X, lambda values: np.expm1(values * np.log(base)))
-    return Cells(name, counts, X, False, labels, batches)
+    return Cells(name, _amounts(X, base), X, False, labels, batches, as_given=True)
+
+
+def read(path: Path) -> Cells:
+    """Read a file that holds X, or the parts of a CSR matrix, y and, where there are some, batches (batch).
+
+    The values are counts or other amounts, or their logarithms of the base that the file holds (base).
+    """
+    stored = np.load(path, allow_pickle=False)
+    parts = (stored["X_data"], stored["X_indices"], stored["X_indptr"]) if "X_data" in stored else stored["X"]
+    X = csr_matrix(parts, shape=tuple(stored["X_shape"]) if "X_shape" in stored else None, dtype=np.float32)
+    batches = stored["batch"] if "batch" in stored and len(np.unique(stored["batch"])) > 1 else None
+    if "base" in stored:
+        return Cells(path.stem, _amounts(X, float(stored["base"])), X, False, stored["y"], batches, as_given=True)
+    return Cells(path.stem, X, normalized(X), True, stored["y"], batches)
 
 
 def _simulated(name: str) -> Cells:
@@ -121,7 +136,10 @@ def normalized(X: Any) -> Any:
     return X.astype(np.float32)
 
 
-def _mapped(X: Any, function: Callable[[np.ndarray], np.ndarray]) -> Any:
+def _amounts(X: Any, base: float | None) -> Any:
+    """What X holds logarithms of, or X itself."""
+    if base is None:
+        return X
     X = X.copy()
-    X.data = function(X.data.astype(np.float64)).astype(np.float32)
+    X.data = np.expm1(X.data.astype(np.float64) * np.log(base)).astype(np.float32)
     return X

@@ -1,7 +1,8 @@
 """Real sets through the noise: the choosers on random 80 % of the cells, several draws, several seeds of k-means.
 
 ``python -m benchmarks.single_cell.draws --half report`` prints the means over the sets, and how far ours is ahead,
-paired over the sets, with standard errors over the sets. No batch key is used.
+paired over the sets, with standard errors over the sets. ``--data NAME.npz`` adds sets. No batch key is used without
+``--batches``.
 """
 
 import argparse
@@ -12,12 +13,12 @@ import numpy as np
 
 from eigensieve import SieveSelector
 
-from .choosers import CHOOSERS, Chooser
-from .data import LOGARITHMS, REAL, Cells, chosen_on, load, normalized
+from .choosers import CHOOSERS, WITH_BATCHES, Chooser
+from .data import REAL, Cells, chosen_on, load, normalized, read
 from .run import COUNTS, counts_for
 from .scoring import score
 
-SHARE = 0.8
+SHARE, MOST = 0.8, 2_000  # of the cells in one draw
 METRICS = ("nmi", "ari", "leiden_nmi", "leiden_ari", "transfer")
 
 
@@ -32,32 +33,35 @@ def plain_sieve(cells: Cells, count: int, seed: int) -> np.ndarray:
 ALL: dict[str, Chooser] = CHOOSERS | {"sieve": plain_sieve}
 
 
-def drawn(cells: Cells, draw: int) -> Cells:
+def drawn(cells: Cells, draw: int, keyed: bool) -> Cells:
     """Return a random part of the cells, log-normalised anew where the set does not come as logarithms."""
     n_cells = len(cells.labels)
-    rows = np.sort(np.random.default_rng([draw, 77]).permutation(n_cells)[: round(SHARE * n_cells)])
+    rows = np.sort(np.random.default_rng([draw, 77]).permutation(n_cells)[: min(MOST, round(SHARE * n_cells))])
     counts = cells.counts[rows]
-    log = cells.log[rows] if cells.name in LOGARITHMS else normalized(counts)
+    log = cells.log[rows] if cells.as_given else normalized(counts)
     labels = np.unique(cells.labels[rows], return_inverse=True)[1].reshape(-1)
-    return Cells(cells.name, counts, log, cells.are_counts, labels, None)
+    batches = cells.batches[rows] if keyed and cells.batches is not None else None
+    return Cells(cells.name, counts, log, cells.are_counts, labels, batches)
 
 
-def measure(path: Path, sets: list[str], choosers: list[str], n_draws: int, n_seeds: int) -> list[dict]:
+def measure(path: Path, sets: list[str | Path], choosers: list[str], arguments: argparse.Namespace) -> list[dict]:
     """Add what the results file lacks, one row per set, draw and chooser: means over numbers of genes and seeds."""
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     done = {(row["set"], row["draw"], row["chooser"]) for row in rows}
-    for name in sets:
-        whole = load(name)
-        for draw in range(n_draws):
-            cells = drawn(whole, draw)
+    for given in sets:
+        whole = load(given) if isinstance(given, str) else read(given)
+        name = whole.name
+        for draw in range(arguments.draws):
+            cells = drawn(whole, draw, arguments.batches)
             for chooser in choosers:
                 if (name, draw, chooser) in done:
                     continue
+                choose = (cells.batches is not None and WITH_BATCHES.get(f"{chooser}, batches")) or ALL[chooser]
                 found = [
                     score(cells, genes, seed)
-                    for count in counts_for(cells.counts.shape[1], COUNTS)
-                    for genes in [ALL[chooser](cells, count, draw)]
-                    for seed in range(n_seeds)
+                    for count in counts_for(cells.counts.shape[1], arguments.counts)
+                    for genes in [choose(cells, count, draw)]
+                    for seed in range(arguments.seeds)
                 ]
                 row = {"set": name, "draw": draw, "chooser": chooser}
                 row |= {metric: float(np.mean([some[metric] for some in found])) for metric in METRICS}
@@ -80,12 +84,16 @@ def main() -> None:
     parser.add_argument("--results", type=Path, required=True, help="results file (JSON lines), resumed when it exists")
     parser.add_argument("--half", choices=["choose", "report"], default="report")
     parser.add_argument("--sets", nargs="+", choices=REAL, help="instead of a half")
+    parser.add_argument("--data", nargs="+", type=Path, default=[], help="more sets, NAME.npz: X, y, batch and base")
+    parser.add_argument("--batches", action="store_true", help="name the batches to the choosers that can be told")
+    parser.add_argument("--counts", nargs="+", type=int, default=list(COUNTS), help="numbers of genes")
     parser.add_argument("--choosers", nargs="+", choices=ALL, default=[name for name in ALL if name != "triku"])
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=2)
     arguments = parser.parse_args()
-    sets = arguments.sets or [name for name in REAL if chosen_on(name) == (arguments.half == "choose")]
-    rows = measure(arguments.results, sets, arguments.choosers, arguments.draws, arguments.seeds)
+    named = arguments.sets or [name for name in REAL if chosen_on(name) == (arguments.half == "choose")]
+    rows = measure(arguments.results, [*named, *arguments.data], arguments.choosers, arguments)
+    sets = [*named, *(file.stem for file in arguments.data)]
     print("\n| genes | " + " | ".join(METRICS) + " |\n" + "|---" * (len(METRICS) + 1) + "|")
     for chooser in arguments.choosers:
         print(f"| {chooser} | " + " | ".join(f"{by_set(rows, sets, chooser, m).mean():.3f}" for m in METRICS) + " |")

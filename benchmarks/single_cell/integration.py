@@ -12,14 +12,13 @@ import json
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, f1_score, normalized_mutual_info_score
 from sklearn.neighbors import NearestNeighbors
 
 from . import atlas
 from .choosers import CHOOSERS, WITH_BATCHES
-from .data import Cells, normalized
+from .data import Cells, normalized, read
 from .run import COUNTS, counts_for
 from .scoring import components, leiden_clusters, majority, pca, scaled
 
@@ -30,14 +29,6 @@ MAPPING = ("mapped_f1", "mapped_lisi", "unseen")
 _RESOLUTIONS = (0.2, 0.5, 1.0, 1.5, 2.0)
 _WIDE, _NARROW = 90, 15  # neighbours for LISI, for graphs
 _DIMENSIONS = 10  # components of local densities
-
-
-def read(path: Path) -> Cells:
-    """Read one set; genes that no cell has are left out."""
-    stored = np.load(path, allow_pickle=False)
-    parts = (stored["X_data"], stored["X_indices"], stored["X_indptr"]) if "X_data" in stored else stored["X"]
-    X = csr_matrix(parts, shape=tuple(stored["X_shape"]) if "X_shape" in stored else None, dtype=np.float32)
-    return part_of(Cells(path.stem, X, X, True, stored["y"], stored["batch"]), np.ones(X.shape[0], dtype=bool))
 
 
 def part_of(cells: Cells, rows: np.ndarray) -> Cells:

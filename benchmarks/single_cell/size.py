@@ -8,6 +8,7 @@ smaller ones; ``--turns`` repeats all of it. Growth is the time per cell of the 
 ``--backed`` writes the counts to a file in parts and reads them from there only, so the cells need not fit into memory:
 ``--backed --cells 10000 30000 100000 --genes 30000`` prints processor time and memory, the cost model (seconds and MB
 per million stored counts), what it says of 1,000,000 cells, and whether types of 1 in 5,000 cells are still found.
+``--dask`` does the same on Dask. The folder for the file is that of ``TMPDIR``.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,9 @@ from benchmarks.single_cell.scoring import components, majority
 
 N_CHOSEN = 2_000
 _SHARES = (0.25, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05, 0.03, 0.015, 0.005)
-_RARE, _NONE = 1 / 5_000, 1e-9  # share of each of two more types with --backed
+_RARE, _NONE = 1 / 5_000, 1e-9  # share of each of three more types with --backed
+_STRENGTHS = (0.8, 2.0, 0.0)  # of its genes: as of the large types; far more; 0 is a type with genes of its own
+_OWN, _OWN_MEAN = 40, 1e-3  # so many, and most molecules per other cell
 _PLANNED = 1_000_000
 _LARGE = 100_000  # from here on the ratios have limits; below, fixed costs count and they are only printed
 _DIFFERENT = 20_000  # cells that are drawn; more are these again, with molecules lost at random
@@ -67,7 +71,7 @@ def written(path: Path, n_cells: int, n_genes: int, density: float) -> tuple[np.
 
     types, stored = [], 0
     with h5py.File(path, "w") as file:
-        for turn, (part, y) in enumerate(parts(n_cells, n_genes, density, (*_SHARES, _NONE, _NONE))):
+        for turn, (part, y) in enumerate(parts(n_cells, n_genes, density, (*_SHARES, _NONE))):
             part, y = with_rare(part, y, density, turn)
             if types:
                 anndata.io.sparse_dataset(file["X"]).append(part)
@@ -82,54 +86,106 @@ def written(path: Path, n_cells: int, n_genes: int, density: float) -> tuple[np.
     return np.concatenate(types), stored
 
 
+@cache
+def own_genes(n_genes: int, density: float) -> np.ndarray:
+    """Genes of the last rare type's own: of those with less than 1 molecule in 1,000 other cells, the most frequent."""
+    mean = _mean(next(parts(_DIFFERENT // 2, n_genes, density))[0])
+    order = np.argsort(mean, kind="stable")
+    return order[mean[order] < _OWN_MEAN][-_OWN:]
+
+
+def rare_cells(count: int, drawn: int, n_genes: int, density: float, kind: int) -> csr_matrix:
+    """Return the last `count` of `drawn` cells of a rare type.
+
+    The factors of its genes have this standard deviation, or 2 molecules of each of its own genes are added on average.
+    """
+    made = make_single_cells(  # the seed fixes the type, the number of cells fixes the cells
+        drawn,
+        n_genes,
+        group_shares=(*[_NONE] * len(_SHARES), 1.0),
+        depth=density * n_genes * 1.6,
+        marker_strength=_STRENGTHS[kind] or _STRENGTHS[0],
+        dispersion=0.0,
+        random_state=0,
+    ).X[drawn - count :]
+    if _STRENGTHS[kind]:
+        return made
+    values = np.random.default_rng(drawn).poisson(2.0, (count, _OWN)).astype(np.float32).ravel()
+    places = np.repeat(np.arange(count), _OWN), np.tile(own_genes(n_genes, density), count)
+    return csr_matrix(made + csr_matrix((values, places), shape=made.shape))
+
+
 def with_rare(part: csr_matrix, y: np.ndarray, density: float, turn: int) -> tuple[csr_matrix, np.ndarray]:
-    """Put cells of two rare types in place of the last ones; none of them is drawn twice."""
-    count = max(1, round(2 * _RARE * len(y)))
-    shares = (*[_NONE] * len(_SHARES), 1.0, 1.0)
-    # The seed fixes the types, the number of cells fixes the cells.
-    depth = density * part.shape[1] * 1.6
-    made = make_single_cells(
-        count * (turn + 1), part.shape[1], group_shares=shares, depth=depth, dispersion=0.0, random_state=0
-    )
-    kept = len(y) - count
-    return csr_matrix(vstack([part[:kept], made.X[-count:]])), np.concatenate([y[:kept], made.y[-count:]])
+    """Put cells of the rare types in place of the last ones; none of them is drawn twice."""
+    count = max(1, round(_RARE * len(y)))
+    kinds = range(len(_STRENGTHS))
+    rare = [rare_cells(count, count * (turn + 1), part.shape[1], density, kind) for kind in kinds]
+    kept = len(y) - count * len(rare)
+    types = np.repeat(len(_SHARES) + np.array(kinds), count)
+    return csr_matrix(vstack([part[:kept], *rare])), np.concatenate([y[:kept], types])
 
 
-def rare_found(path: Path, genes: np.ndarray, y: np.ndarray) -> float:
-    """The share of the rare types' cells whose 5 nearest cells say so, among these and 20,000 others."""
+def rare_genes(n_genes: int, density: float) -> list[np.ndarray]:
+    """Return the genes that each rare type raises to four times the others' mean or more, and to 0.1 molecules."""
+    others = _mean(next(parts(2_000, n_genes, density))[0])
+    means = [_mean(rare_cells(2_000, 2_000, n_genes, density, kind)) for kind in range(len(_STRENGTHS))]
+    found = [np.flatnonzero((mean > 4 * others) & (mean > 0.1)) for mean in means]
+    return [own if s else own_genes(n_genes, density) for own, s in zip(found, _STRENGTHS, strict=True)]
+
+
+def _mean(X: csr_matrix) -> np.ndarray:
+    return np.asarray(X.mean(axis=0)).ravel()
+
+
+def rare_found(path: Path, genes: np.ndarray, y: np.ndarray) -> list[float]:
+    """The share of each rare type's cells whose 5 nearest cells say so, among these and 20,000 others."""
     import anndata
 
     rng = np.random.default_rng(0)
-    rare = y >= len(_SHARES)
-    rows = np.union1d(np.flatnonzero(rare), rng.permutation(len(y))[:_DIFFERENT])
+    rows = np.union1d(np.flatnonzero(y >= len(_SHARES)), rng.permutation(len(y))[:_DIFFERENT])
     X = normalized(csr_matrix(anndata.read_h5ad(path, backed="r")[rows].X[:]))
-    kinds = np.unique(y[rows], return_inverse=True)[1]
+    values, kinds = np.unique(y[rows], return_inverse=True)
     P = components(Cells("", X, X, False, kinds, None), genes)
     near = NearestNeighbors(n_neighbors=5).fit(P).kneighbors(return_distance=False)
-    return float(np.mean((majority(kinds[near]) == kinds)[rare[rows]]))
+    right = majority(kinds[near]) == kinds
+    return [float(np.mean(right[kinds == kind])) for kind in np.flatnonzero(values >= len(_SHARES))]
 
 
-def measure_backed(n_cells: int, n_genes: int, density: float, folder: Path) -> tuple[float, float, float]:
-    """Print one size; return stored counts in millions, seconds of the processor, MB."""
+def chosen_from(path: Path, dask: bool) -> np.ndarray:
+    """Choose genes of a file, backed or on Dask in blocks of 10,000 cells."""
     import anndata
+    import h5py
 
+    if not dask:
+        adata = anndata.read_h5ad(path, backed="r")
+        genes = select_genes(adata, N_CHOSEN, inplace=False)["highly_variable"]
+        adata.file.close()
+        return np.flatnonzero(genes)
+    with h5py.File(path) as file:
+        X = anndata.experimental.read_elem_lazy(file["X"], chunks=(10_000, file["X"].attrs["shape"][1]))
+        return np.flatnonzero(select_genes(anndata.AnnData(X), N_CHOSEN, inplace=False)["highly_variable"])
+
+
+def measure_stored(n_cells: int, n_genes: int, density: float, folder: Path, dask: bool) -> tuple[float, float, float]:
+    """Print one size; return stored counts in millions, seconds of the processor, MB."""
     path, found = folder / f"{n_cells}.h5ad", {}
     y, stored = written(path, n_cells, n_genes, density)
 
     def choose() -> None:
         begin = time.process_time()
-        adata = anndata.read_h5ad(path, backed="r")
-        found["genes"] = np.flatnonzero(select_genes(adata, N_CHOSEN, inplace=False)["highly_variable"])
-        adata.file.close()
+        found["genes"] = chosen_from(path, dask)
         found["seconds"] = time.process_time() - begin
 
     memory = extra_bytes(choose) / 1e6
     by_chance = np.random.default_rng(0).permutation(n_genes)[:N_CHOSEN]
-    shares = [rare_found(path, genes, y) for genes in (found["genes"], by_chance)]
-    path.unlink()
     print(f"{n_cells:,} x {n_genes:,}, {stored / 1e6:.0f} million counts: {found['seconds']:.1f} s, {memory:.0f} MB")
-    rare = f"{np.sum(y >= len(_SHARES))} cells of rare types"
-    print(f"  {rare}: found {shares[0]:.2f}, with random genes {shares[1]:.2f}", flush=True)
+    markers = rare_genes(n_genes, density)
+    for name, genes in (("ours", found["genes"]), ("random genes", by_chance)):
+        for strength, own, cells in zip(_STRENGTHS, markers, rare_found(path, genes, y), strict=True):
+            kept = f"{np.isin(own, genes).sum()} of {len(own)} genes chosen, {cells:.2f} of the cells found"
+            kind = f"of strength {strength}" if strength else "with genes of its own"
+            print(f"  {name}, rare type {kind}: {kept}", flush=True)
+    path.unlink()
     return stored / 1e6, found["seconds"], memory
 
 
@@ -205,16 +261,17 @@ def main() -> None:
     parser.add_argument("--density", type=float, default=0.05)
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--backed", action="store_true", help="from a file only, with the cost model")
+    parser.add_argument("--dask", action="store_true", help="the same, on Dask")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     import anndata
 
     warm = anndata.AnnData(counts(2_500, 1_000, 0.1))  # compiles
     select_genes(warm, 100)
-    if arguments.backed:
+    if arguments.backed or arguments.dask:
         sizes = (arguments.genes, arguments.density)
         with tempfile.TemporaryDirectory() as folder:
-            rows = [measure_backed(n_cells, *sizes, Path(folder)) for n_cells in arguments.cells]
+            rows = [measure_stored(n_cells, *sizes, Path(folder), arguments.dask) for n_cells in arguments.cells]
         return cost_model(rows, rows[-1][0] * 1e6 / arguments.cells[-1]) if len(rows) > 1 else None
     following(warm)
     with tempfile.TemporaryDirectory() as folder:

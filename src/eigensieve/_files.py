@@ -17,7 +17,7 @@ PREFIX = ".eigensieve-"
 
 _TRIES = 20
 _BETWEEN = 0.05  # seconds
-_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class CheckpointError(ValueError):
@@ -99,8 +99,7 @@ def signals_held() -> Iterator[None]:
         yield
         return
     arrived: list[tuple[int, Any]] = []
-    handlers = {number: signal.getsignal(number) for number in _ENDING}
-    handlers = {number: handler for number, handler in handlers.items() if callable(handler)}
+    handlers = {number: handler for number in ENDING if callable(handler := signal.getsignal(number))}
     for number in handlers:
         signal.signal(number, lambda number, frame: arrived.append((number, frame)))
     try:
@@ -109,4 +108,4 @@ def signals_held() -> Iterator[None]:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     for number, frame in arrived[:1]:
-        handlers[number](number, frame)  # type: ignore[misc, operator]  # only callables are kept
+        handlers[number](number, frame)

@@ -18,19 +18,6 @@ from sklearn.utils.validation import _get_feature_names as get_feature_names
 from sklearn.utils.validation import _is_fitted as is_fitted
 from sklearn.utils.validation import _num_samples as num_samples
 
-__all__ = [
-    "HasMethods",
-    "Interval",
-    "InvalidParameterError",
-    "StrOptions",
-    "get_feature_names",
-    "is_fitted",
-    "num_samples",
-    "safe_indexing",
-    "validate_parameter_constraints",
-    "whole_fit",
-]
-
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 

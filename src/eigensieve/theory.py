@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import eigsh
 
+from eigensieve._errors import check_range, wrong_parameter
+
 __all__ = [
     "expected_irrelevant_weight_bound",
     "expected_triple_product",
@@ -25,8 +27,6 @@ __all__ = [
     "two_block_sparsity_gap",
     "wishart_moment",
 ]
-
-_EIGENVALUE = "The 'eigenvalue' parameter must be positive"
 
 
 def sparsity_gap(weights: ArrayLike, relevant: ArrayLike) -> float:
@@ -48,16 +48,12 @@ def sparsity_gap(weights: ArrayLike, relevant: ArrayLike) -> float:
     """
     alpha = np.asarray(weights, dtype=np.float64)
     mask = np.asarray(relevant)
-    _check(
-        alpha.ndim == 1 and mask.shape == alpha.shape and mask.dtype == bool,
-        "The 'relevant' parameter of sparsity_gap must be a bool array with one entry for each weight",
-        f"shape {mask.shape} and dtype {mask.dtype} for weights of shape {alpha.shape}",
-    )
-    _check(
-        mask.any() and not mask.all(),
-        "The 'relevant' parameter of sparsity_gap must mark at least one feature and leave one out",
-        f"{int(mask.sum())} of {mask.size} marked",
-    )
+    if not (alpha.ndim == 1 and mask.shape == alpha.shape and mask.dtype == bool):
+        got = f"shape {mask.shape} and dtype {mask.dtype} for weights of shape {alpha.shape}"
+        raise wrong_parameter("relevant", "sparsity_gap", "be a bool array with one entry for each weight", got)
+    if mask.all() or not mask.any():
+        got = f"{int(mask.sum())} of {mask.size} marked"
+        raise wrong_parameter("relevant", "sparsity_gap", "mark at least one feature and leave one out", got)
     if alpha.sum() < 0:
         alpha = -alpha
     irrelevant_mean = alpha[~mask].mean()
@@ -88,14 +84,11 @@ def two_block_sparsity_gap(
         At least 1 when ``relevant_mean >= irrelevant_mean``.
     """
     p, mu_a, mu_b = relevant_fraction, relevant_mean, irrelevant_mean
-    _check(
-        0 < p <= 1, "The 'relevant_fraction' parameter of two_block_sparsity_gap must be above 0 and at most 1", f"{p}"
-    )
-    _check(
-        mu_a > 0 and mu_b > 0,
-        "The 'relevant_mean' and 'irrelevant_mean' parameters of two_block_sparsity_gap must be positive",
-        f"{mu_a} and {mu_b}",
-    )
+    if not 0 < p <= 1:
+        raise wrong_parameter("relevant_fraction", "two_block_sparsity_gap", "be above 0 and at most 1", p)
+    for name, value in (("relevant_mean", mu_a), ("irrelevant_mean", mu_b)):
+        if not value > 0:
+            raise wrong_parameter(name, "two_block_sparsity_gap", "be positive", value)
     b = p * mu_a - (1 - p) * mu_b
     root = float(np.hypot(b, 2 * np.sqrt(p * (1 - p)) * mu_b))
     if b < 0:
@@ -118,9 +111,11 @@ def irrelevant_weight_bound(X_irrelevant: ArrayLike, eigenvalue: float) -> float
         lambda: the leading eigenvalue of G, which is the criterion's value at the solution.
     """
     X = np.asarray(X_irrelevant, dtype=np.float64)
-    rule = "The 'X_irrelevant' parameter of irrelevant_weight_bound must be a 2D array (samples x features)"
-    _check(X.ndim == 2, rule, f"{X.ndim} dimension(s)")
-    _check(eigenvalue > 0, _EIGENVALUE, f"{eigenvalue!r}")
+    if X.ndim != 2:
+        must = "be a 2D array (samples x features)"
+        raise wrong_parameter("X_irrelevant", "irrelevant_weight_bound", must, f"{X.ndim} dimension(s)")
+    if not eigenvalue > 0:
+        raise wrong_parameter("eigenvalue", "irrelevant_weight_bound", "be positive", eigenvalue)
     gram = X @ X.T if X.shape[0] <= X.shape[1] else X.T @ X
     return float(np.linalg.norm(gram) / np.sqrt(eigenvalue))
 
@@ -138,7 +133,8 @@ def expected_irrelevant_weight_bound(n_irrelevant: int, n_samples: int, eigenval
     eigenvalue : float
         lambda: the leading eigenvalue of G.
     """
-    _check(eigenvalue > 0, _EIGENVALUE, f"{eigenvalue!r}")
+    if not eigenvalue > 0:
+        raise wrong_parameter("eigenvalue", "expected_irrelevant_weight_bound", "be positive", eigenvalue)
     return float(np.sqrt(n_irrelevant * wishart_moment(2, n_irrelevant, n_samples) / eigenvalue))
 
 
@@ -157,8 +153,7 @@ def wishart_moment(order: int, n_features: int, n_samples: int) -> float:
     n_features, n_samples : int
         n and q.
     """
-    sizes = (order, n_features, n_samples)
-    _check(min(sizes) >= 1, "The parameters of wishart_moment must be at least 1", f"{sizes}")
+    check_range("wishart_moment", order=(order, 1), n_features=(n_features, 1), n_samples=(n_samples, 1))
     ratio = n_features / n_samples
     return sum(ratio**j / (j + 1) * comb(order, j) * comb(order - 1, j) for j in range(order))
 
@@ -197,8 +192,9 @@ def expected_triple_product(inner_product: float, n_samples: int, n_clusters: in
     n_samples, n_clusters : int
         q and k.
     """
-    rule = "The 'n_clusters' parameter of expected_triple_product must be between 1 and n_samples"
-    _check(1 <= n_clusters <= n_samples, rule, f"{n_clusters} and {n_samples}")
+    if not 1 <= n_clusters <= n_samples:
+        got = f"{n_clusters} for {n_samples} samples"
+        raise wrong_parameter("n_clusters", "expected_triple_product", "be between 1 and n_samples", got)
     return n_clusters / n_samples * inner_product**2
 
 
@@ -231,13 +227,9 @@ def positivity_probability(
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
     """
-    _check(
-        n_features >= 1 and n_draws >= 1,
-        "The 'n_features' and 'n_draws' parameters of positivity_probability must be at least 1",
-        f"{n_features} and {n_draws}",
-    )
-    rule = "The 'entries' parameter of positivity_probability must be 'normal' or 'uniform'"
-    _check(entries in ("normal", "uniform"), rule, f"{entries!r}")
+    check_range("positivity_probability", n_features=(n_features, 1), n_draws=(n_draws, 1))
+    if entries not in ("normal", "uniform"):
+        raise wrong_parameter("entries", "positivity_probability", "be 'normal' or 'uniform'", repr(entries))
     if n_features == 1:
         return 1.0
     rng = np.random.default_rng(random_state)
@@ -267,10 +259,12 @@ def leading_eigenvalue_estimate(G: ArrayLike) -> float:
         Its entries on and below the diagonal are taken as draws of one distribution.
     """
     matrix = np.asarray(G, dtype=np.float64)
-    rule = "The 'G' parameter of leading_eigenvalue_estimate must be a square matrix with entries of positive mean"
-    _check(matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1], rule, f"shape {matrix.shape}")
+    must = "be a square matrix with entries of positive mean"
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise wrong_parameter("G", "leading_eigenvalue_estimate", must, f"shape {matrix.shape}")
     drawn = matrix[np.tril_indices(len(matrix))]
-    _check(drawn.mean() > 0, rule, f"a mean of {drawn.mean()}")
+    if not drawn.mean() > 0:
+        raise wrong_parameter("G", "leading_eigenvalue_estimate", must, f"a mean of {drawn.mean()}")
     return float(matrix.sum() / len(matrix) + drawn.var() / drawn.mean())
 
 
@@ -290,11 +284,10 @@ def norm_tail_bound(squared_norm: float, n_features: int, *, largest: float, sec
     largest, second_moment : float
         M: no entry exceeds it in absolute value; and E g_i^2, at most M^2.
     """
-    _check(
-        n_features >= 1 and 0 < second_moment <= largest**2,
-        "norm_tail_bound needs 'n_features' of at least 1 and 'second_moment' above 0, at most 'largest' squared",
-        f"{n_features}, {second_moment} and {largest}",
-    )
+    check_range("norm_tail_bound", n_features=(n_features, 1))
+    if not 0 < second_moment <= largest**2:
+        must = "be above 0 and at most 'largest' squared"
+        raise wrong_parameter("second_moment", "norm_tail_bound", must, f"{second_moment} for {largest}")
     excess = max(0.0, squared_norm - n_features * second_moment)
     return float(np.exp(-2 * excess**2 / (n_features * largest**4)))
 
@@ -317,14 +310,7 @@ def trace_bound(weights: ArrayLike, n_samples: int, *, radius: float = 1.0) -> f
         Largest norm of the functions.
     """
     alpha = np.abs(np.asarray(weights, dtype=np.float64))
-    _check(
-        n_samples >= 1 and radius >= 0 and alpha.ndim == 1,
-        "trace_bound needs 'weights' in one dimension, 'n_samples' of at least 1 and a 'radius' of at least 0",
-        f"shape {alpha.shape}, {n_samples} and {radius}",
-    )
+    if alpha.ndim != 1:
+        raise wrong_parameter("weights", "trace_bound", "have one dimension", f"shape {alpha.shape}")
+    check_range("trace_bound", n_samples=(n_samples, 1), radius=(radius, 0))
     return float(radius / n_samples * np.sqrt(alpha.sum()))
-
-
-def _check(holds: bool | np.bool_, rule: str, got: str) -> None:
-    if not holds:
-        raise ValueError(f"{rule}. Got {got} instead.")

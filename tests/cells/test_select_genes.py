@@ -137,6 +137,15 @@ def test_backed_cells_in_their_thousands(tmp_path: Path) -> None:
     backed.file.close()
 
 
+def test_a_rare_type_with_genes_of_its_own_is_kept_among_many_cells() -> None:
+    """Of 6,000 cells 2,000 are compared, and 4 of 12 would be among them by chance."""
+    counts = make_single_cells(6_000, 1_500, depth=400, random_state=0).X.toarray()
+    own = np.argsort(counts.mean(axis=0), kind="stable")[:20]
+    counts[:12, own] += np.random.default_rng(0).poisson(2.0, (12, 20))
+    found = select_genes(anndata.AnnData(csr_matrix(counts)), 60, inplace=False)
+    assert found["highly_variable"].to_numpy()[own].all()
+
+
 def test_counts_are_log_normalised_and_logarithms_left_alone(adata: Any) -> None:
     by_layer = select_genes(adata, MARKERS, layer="log", inplace=False)
     as_given = select_genes(adata, MARKERS, layer="log", transform="none", inplace=False)
@@ -145,6 +154,15 @@ def test_counts_are_log_normalised_and_logarithms_left_alone(adata: Any) -> None
     assert np.corrcoef(counts["eigensieve_weight"], by_layer["eigensieve_weight"])[0, 1] > 0.95
     as_they_are = select_genes(adata, MARKERS, transform="none", inplace=False)
     assert np.abs(as_they_are["eigensieve_weight"] - by_layer["eigensieve_weight"]).max() > 0.01
+
+
+def test_amounts_too_large_for_logarithms_are_log_normalised(adata: Any) -> None:
+    counts = adata.X.toarray()
+    adata.layers["tpm"] = 1e6 * counts / counts.sum(axis=1, keepdims=True)
+    found = select_genes(adata, MARKERS, layer="tpm", inplace=False)
+    pd.testing.assert_frame_equal(found, select_genes(adata, MARKERS, layer="tpm", transform="log", inplace=False))
+    select_genes(adata, MARKERS, layer="tpm")
+    assert adata.uns["hvg"]["log_normalized"] and not adata.uns["hvg"]["depth_removed"]  # sums of TPM are no depth
 
 
 def test_weights_are_the_agreement_with_the_cells_that_are_returned(adata: Any) -> None:

@@ -1,5 +1,6 @@
 """How commands end: the exit code fits, the message is true, nothing that must not be replaced is replaced."""
 
+import contextlib
 import json
 import os
 import signal
@@ -44,7 +45,7 @@ def test_whatever_a_reader_raises_is_an_input_problem(cli, table, monkeypatch, e
     def fail(*args, **kwargs):
         raise error
 
-    monkeypatch.setattr("eigensieve.tables.read_table", fail)
+    monkeypatch.setattr("eigensieve.cli.reading.read_any", fail)
     code, _, err = cli("inspect", table)
     assert code == 3
     assert ("Not enough memory" in err) == isinstance(error, MemoryError)
@@ -147,6 +148,25 @@ def test_a_signal_just_after_a_hidden_folder_was_made(tmp_path, monkeypatch):
 
 @unix
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
+@pytest.mark.parametrize("written", [False, True])
+def test_a_signal_before_hidden_files_are_removed(cli, table, tmp_path, monkeypatch, number, code, written):
+    """It may come just before the context begins to end, or before signals wait."""
+    owner, name = (outputs, "discard_staged") if written else (Outputs, "__exit__")
+    step = getattr(owner, name)
+
+    def interrupted(*args):
+        os.kill(os.getpid(), number)
+        step(*args)
+
+    monkeypatch.setattr(owner, name, interrupted)
+    (tmp_path / "out").mkdir()
+    found, _, err = cli(*SELECT, table, "--label", "tissue", "-o", tmp_path / "out" / "o.csv")
+    assert found == code and ("Nothing was written" in err) == (not written), err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["o.csv"] * written
+
+
+@unix
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_signal_within_a_destructor_is_not_lost(cli, table, monkeypatch, number, code):
     """Python drops exceptions of destructors; the command would go on and end with 0."""
 
@@ -198,6 +218,24 @@ def test_a_signal_that_a_library_turns_into_its_own_error_is_told(cli, table, mo
     monkeypatch.setattr("eigensieve.TraceRatioSelector.fit", read)
     found, _, err = cli(*SELECT, table, "--label", "tissue")
     assert found == code and "Nothing was written" in err and "PEP 3118" not in err, err
+
+
+@unix
+@pytest.mark.parametrize(("number", "code"), SIGNALS)
+def test_a_signal_that_a_library_drops_while_it_is_imported_ends_the_page(cli, monkeypatch, number, code):
+    server = pytest.importorskip("eigensieve.app.server")
+    require, waiting = server.require, []
+
+    def dropped(name, extra):
+        with contextlib.suppress(BaseException):
+            os.kill(os.getpid(), number)
+            time.sleep(0.05)
+        return require(name, extra=extra)
+
+    monkeypatch.setattr(server, "require", dropped)
+    monkeypatch.setattr(server.asyncio, "run", waiting.append)
+    found, _, err = cli("app", "--no-browser")
+    assert found == code and not waiting and "Nothing was written" in err, err
 
 
 @unix

@@ -92,28 +92,17 @@ def test_compare_adapts_to_small_tables_and_quantities(cli, cars, tmp_path):
     assert code == 3 and "the label is a quantity" in err
 
 
+ORIGIN = ("--label", "Origin", "--drop", "Year", "--seed", 0)
+
+
 def test_compress_standardises_what_it_writes(cli, cars, tmp_path):
     places = ("--report", tmp_path / "r.html", "-m", tmp_path / "m.skops", "--c", tmp_path / "m.c")
-    code, out, err = cli(
-        "compress",
-        cars,
-        "--label",
-        "Origin",
-        "--drop",
-        "Year",
-        "-e",
-        40,
-        *places,
-        "--seed",
-        0,
-        "--no-compare",
-        "--json",
-    )
+    code, out, err = cli("compress", cars, *ORIGIN, "-e", 40, *places, "--no-compare", "--json")
     assert code == 0, err
     measured = json.loads(out)
     assert measured["scaled"] and measured["small_accuracy"] > 0.8 and measured["features_used"] <= 4
     as_it_is = ("--no-scale", "--no-compare", "--json")
-    raw = json.loads(cli("compress", cars, "--label", "Origin", "--drop", "Year", "-e", 40, "--seed", 0, *as_it_is)[1])
+    raw = json.loads(cli("compress", cars, *ORIGIN, "-e", 40, *as_it_is)[1])
     assert raw["full_accuracy"] < measured["full_accuracy"]  # Acceleration is a thousand times as wide
     model, frame = (
         load_model(tmp_path / "m.skops"),
@@ -127,26 +116,12 @@ def test_compress_standardises_what_it_writes(cli, cars, tmp_path):
     assert re.findall(r'^ \*   \d  "(\w+)"', head, re.MULTILINE) == list(model[-1].classes_)
     _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_)
     single = ("--c", tmp_path / "m.c", "--precision", "single", "--force", "--no-compare")
-    assert cli("compress", cars, "--label", "Origin", "--drop", "Year", "-e", 40, *single, "--seed", 0)[0] == 0
+    assert cli("compress", cars, *ORIGIN, "-e", 40, *single)[0] == 0
     _check_c(tmp_path, X.to_numpy(), model.predict(X), model[-1].classes_, "float")
 
 
 def test_compress_says_what_it_kept_and_why(cli, cars, tmp_path):
-    code, out, err = cli(
-        "compress",
-        cars,
-        "--label",
-        "Origin",
-        "--drop",
-        "Year",
-        "-e",
-        30,
-        "--seed",
-        0,
-        "--no-compare",
-        "--report",
-        tmp_path / "r.html",
-    )
+    code, out, err = cli("compress", cars, *ORIGIN, "-e", 30, "--no-compare", "--report", tmp_path / "r.html")
     assert code == 0, err
     for said in (re.sub(r"\s+", " ", out), (tmp_path / "r.html").read_text()):
         assert re.search(r"\d+, those that predict the labels best", said), said

@@ -181,6 +181,31 @@ def test_a_worker_lost_with_all_its_chunks_changes_nothing(X: np.ndarray, monkey
     np.testing.assert_array_equal(found.weights_, undisturbed.weights_)
 
 
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        (
+            distributed.comm.CommClosedError("Stream is closed"),
+            "The Dask scheduler lost",
+        ),
+        (distributed.CancelledError("x-1"), "The Dask scheduler lost"),
+        (distributed.KilledWorker("x-1", None, 3), "Dask gave up on a chunk"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_trouble_of_the_cluster_is_told(
+    X: np.ndarray, stored: Any, monkeypatch: pytest.MonkeyPatch, trouble: Exception, told: str
+) -> None:
+    """Whatever asks the scheduler may find that it has gone, such as the question which workers there are."""
+
+    def fail(futures: list[Any]) -> None:
+        raise trouble
+
+    monkeypatch.setattr("eigensieve.data.dask.graph._wait", fail)
+    with pytest.raises(RuntimeError, match=told):
+        QAlphaSelector(RELEVANT, 2).fit(stored)
+
+
 def test_sums_do_not_depend_on_their_order() -> None:
     rng = np.random.default_rng(0)
     parts = [rng.standard_normal((5, 3)) * 10.0 ** rng.integers(-8, 8) for _ in range(30)]

@@ -10,8 +10,9 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+import eigensieve
 from eigensieve import QAlphaSelector, TraceRatioSelector, fisher_score, laplacian_score
-from eigensieve.estimators import ESTIMATORS, estimator_class
+from eigensieve.estimators import ESTIMATORS
 from eigensieve.report import texts
 
 pytestmark = [
@@ -37,7 +38,7 @@ LAST_STEP = {
 
 
 def small(name):
-    return estimator_class(name)(**SMALL.get(name, {"n_features_to_select": 3}))
+    return getattr(eigensieve, name)(**SMALL.get(name, {"n_features_to_select": 3}))
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ def test_parameters_survive_cloning_and_fitting(name, data):
 
 def test_a_selector_that_is_not_fitted_says_so():
     for name in ESTIMATORS:
-        if hasattr(estimator_class(name), "get_support"):
+        if hasattr(getattr(eigensieve, name), "get_support"):
             with pytest.raises(NotFittedError):
                 small(name).get_support()
 

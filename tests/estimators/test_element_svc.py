@@ -153,7 +153,7 @@ def test_kernel_matched_by_the_probabilistic_search_ends_with_least_squares(data
 )
 def test_options_that_algorithm_one_does_not_have(data, name, value, fix):
     model = ElementSelectedSVC(match="kernel", **{"search": "exact", name: value})
-    with pytest.raises(ValueError, match=f"'{name}' .* for match='kernel'. Got .* Set {name}='{fix}', or match='dec"):
+    with pytest.raises(ValueError, match=f"'{name}' .* for match='kernel'. Got .*; set {name}='{fix}', or match='dec"):
         model.fit(*data)
 
 

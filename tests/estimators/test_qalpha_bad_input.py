@@ -118,7 +118,9 @@ def test_parameters_out_of_range(X: np.ndarray, name: str, value: object) -> Non
 
 @pytest.mark.parametrize(("name", "value"), [("init", "pca"), ("n_init", 0), ("max_iter", 0), ("tol", -1.0)])
 def test_options_of_the_solver_out_of_range(X: np.ndarray, name: str, value: object) -> None:
-    fails("'solver_options' parameter of QAlphaSelector must hold only 'n_init'", X, solver_options={"steps": 4})
+    fails(
+        "'solver_options' parameter of QAlphaSelector must hold only 'init', 'n_init'", X, solver_options={"steps": 4}
+    )
     fails(f"The '{name}' parameter of QAlphaSelector.solver_options must be", X, solver_options={name: value})
 
 
@@ -128,6 +130,11 @@ def test_y_of_the_wrong_length(X: np.ndarray) -> None:
 
 def test_laplacian_of_centred_data(X: np.ndarray) -> None:
     fails("Use normalize='unit'", X, spectrum="laplacian", normalize="center")
+
+
+@pytest.mark.parametrize("settings", [{}, {"spectrum": "laplacian"}, {"solver": "power"}])
+def test_a_d_that_moves_without_the_printed_algorithm(X: np.ndarray, settings: dict[str, str]) -> None:
+    fails("must not hold shift='moving' without", X, solver_options={"shift": "moving"}, **settings)
 
 
 @pytest.mark.parametrize("shape", [(19, 2), (20, 3), (20,)])

@@ -143,9 +143,10 @@ def test_what_cannot_be_cut_into_subsamples_is_refused(changed: dict[str, Any], 
 def test_without_a_seed_the_subsamples_are_drawn_anew() -> None:
     runs = [selection_stability(VarianceThreshold(1.0), X, n_subsamples=20, random_state=None) for _ in range(2)]
     assert (runs[0].selections != runs[1].selections).any()
-    states = [np.random.RandomState(5), np.random.RandomState(5)]
-    runs = [selection_stability(VarianceThreshold(1.0), X, n_subsamples=3, random_state=state) for state in states]
-    np.testing.assert_array_equal(runs[0].selections, runs[1].selections)
+    for make in (np.random.RandomState, np.random.default_rng):
+        states = [make(5), make(5)]
+        runs = [selection_stability(VarianceThreshold(1.0), X, n_subsamples=3, random_state=state) for state in states]
+        np.testing.assert_array_equal(runs[0].selections, runs[1].selections)
 
 
 def test_stable_features_come_most_frequent_first() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.evidence import Yardstick, chance, deal_folds, outlived, random_panels, superfluous, taken
+from eigensieve.evidence import Scorer, chance, deal_folds, outlived, random_panels, superfluous, taken
 from reference import worth as naive
 
 
@@ -25,12 +25,12 @@ def test_r2_is_the_naive_one(rng: np.random.Generator, noise: float, groups: int
     points = V[:, :2] + noise * rng.standard_normal((60, 2))
     donors = None if groups is None else rng.integers(0, groups, 60)
     expected = naive.r2(naive.told(points, V, np.arange(60) if donors is None else donors), V)
-    assert Yardstick(V, groups=donors).shown(points).sum() == pytest.approx(expected, abs=1e-10)
+    assert Scorer(V, groups=donors).shown(points).sum() == pytest.approx(expected, abs=1e-10)
 
 
 def test_fewer_than_five_samples_of_other_groups_tell_alone() -> None:
     V, groups = np.arange(10.0)[:, None], np.array([0] * 8 + [1] * 2)
-    told = Yardstick(V, groups=groups).told(V)
+    told = Scorer(V, groups=groups).predicted(V)
     assert told[:, 0].tolist() == [8.5] * 8 + [5.0] * 2
 
 
@@ -38,10 +38,10 @@ def test_concordance_is_the_naive_one(rng: np.random.Generator) -> None:
     points, alone = rng.standard_normal((50, 2)), np.arange(50)
     event, time = survival(rng, points[:, 0])
     residuals = rng.standard_normal((50, 1)).round()
-    yardstick = Yardstick(residuals, outlived(event, time))
+    scorer = Scorer(residuals, outlived(event, time))
     expected = naive.concordance(naive.told(points, residuals, alone)[:, 0], event, time)
-    assert yardstick.shown(points).sum() == pytest.approx(expected)
-    assert yardstick.nothing.sum() == pytest.approx(0.5)
+    assert scorer.shown(points).sum() == pytest.approx(expected)
+    assert scorer.nothing.sum() == pytest.approx(0.5)
 
 
 def test_the_standard_error_is_the_spread_over_new_samples() -> None:
@@ -55,18 +55,18 @@ def test_the_standard_error_is_the_spread_over_new_samples() -> None:
             later = None
             if kind == "concordance":
                 later = outlived(np.ones(80, dtype=bool), rng.exponential(np.exp(-x[:, 0])))
-            yardstick = Yardstick(V - V.mean(), later)
-            parts = yardstick.shown(x)
+            scorer = Scorer(V - V.mean(), later)
+            parts = scorer.shown(x)
             scores.append(parts.sum())
-            errors.append(yardstick.error(parts) ** 2)
+            errors.append(scorer.error(parts) ** 2)
         assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(scores), rel=0.2)
 
 
 def test_errors_over_groups_count_a_group_once(rng: np.random.Generator) -> None:
     parts = rng.standard_normal(20)
-    alone = Yardstick(parts[:, None]).error(parts)
-    again = Yardstick(parts[:, None], None, np.arange(20)).error(parts)
-    fivefold = Yardstick(np.ones((100, 1)), None, np.repeat(np.arange(20), 5)).error(np.repeat(parts, 5) / 5)
+    alone = Scorer(parts[:, None]).error(parts)
+    again = Scorer(parts[:, None], None, np.arange(20)).error(parts)
+    fivefold = Scorer(np.ones((100, 1)), None, np.repeat(np.arange(20), 5)).error(np.repeat(parts, 5) / 5)
     assert alone == pytest.approx(1.3 * np.sqrt(20) * parts.std(ddof=1))
     assert again == pytest.approx(alone) and fivefold == pytest.approx(alone)
 
@@ -103,6 +103,6 @@ def test_panels_are_read_as_they_were_drawn(rng: np.random.Generator, monkeypatc
 def test_noise_and_copies_are_superfluous(rng: np.random.Generator) -> None:
     V = np.eye(3)[np.arange(60) % 3] - 1 / 3
     Z = np.hstack([V[:, :2], V[:, :2], rng.standard_normal((60, 4))]) + 0.05 * rng.standard_normal((60, 8))
-    assert superfluous(Yardstick(V), Z) == [7, 6, 5, 4, 3, 2]
-    assert superfluous(Yardstick(V), Z[:, [4, 0, 5, 1]]) == [2, 0]  # wherever it stands
-    assert superfluous(Yardstick(V), rng.standard_normal((60, 3))) == [2, 1, 0]
+    assert superfluous(Scorer(V), Z) == [7, 6, 5, 4, 3, 2]
+    assert superfluous(Scorer(V), Z[:, [4, 0, 5, 1]]) == [2, 0]  # wherever it stands
+    assert superfluous(Scorer(V), rng.standard_normal((60, 3))) == [2, 1, 0]

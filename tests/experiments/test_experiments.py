@@ -1,6 +1,7 @@
 """Every experiment in a tiny setting: its results file, its table, its figure and its verdicts."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from experiments.frame import (
     standard_error,
 )
 from experiments.page import draw, section, verdict, write_page
-from experiments.running import load_results, missing_data, results_file, run_experiment
+from experiments.running import _rounded, load_results, missing_data, results_file, run_experiment
 
 WORDS = {REPRODUCED, PARTLY, NOT, UNJUDGED, NOT_RUN}
 RAW = Path(__file__).parents[2] / "docs" / "reproduced-runs"
@@ -79,6 +80,26 @@ def test_results_table_and_figure(name, tmp_path):
     assert draw(experiment, results, tmp_path).stat().st_size > 3000
 
 
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        ("positivity", "weights, other readings"),
+        ("class-scaleup", "2003, 4, scaling"),
+        ("faces", "warpAR10P, own readings"),
+        ("uci-side-data", "wine, readings"),
+        ("trace-ratio", "crx, raw, readings"),
+        ("gene-outcomes", "brain, other readings"),
+    ],
+)
+def test_kept_readings_are_those_of_the_code(name, case):
+    experiment = EXPERIMENTS[name]
+    if case in missing_data(experiment):
+        pytest.skip(f"the folder of real data sets (EIGENSIEVE_DATA) does not hold {experiment.data[case]}.npz")
+    row = json.loads(json.dumps(_rounded(experiment.run(case, 0))))
+    (kept,) = (one for one in load_results(experiment, RAW).rows if (one["case"], one["run"]) == (case, 0))
+    assert_same({**row, "case": case, "run": 0}, kept)
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_kept_results_are_whole(name):
     experiment = EXPERIMENTS[name]
@@ -97,11 +118,19 @@ def test_the_page_says_what_the_kept_results_give(name, monkeypatch):
     assert (RAW.parent / picture).exists()
 
 
+def test_the_page_is_read_in_ten_minutes():
+    """What is not folded, at 230 words a minute."""
+    written = (RAW.parent / "reproduced.md").read_text(encoding="utf-8")
+    shown = re.sub(r"<details>.*?</details>|!\[.*?\]\(.*?\)", "", written, flags=re.DOTALL)
+    assert len(shown.split()) <= 2300
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_compares_readings(name):
     found = EXPERIMENTS[name].readings(load_results(EXPERIMENTS[name], RAW))
     choices = {each.choice: [other.reading for other in found if other.choice == each.choice] for each in found}
     assert choices and all(len(set(names)) == len(names) >= 2 for names in choices.values())
+    assert all(any("judged" in name for name in names) for names in choices.values())
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,13 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from eigensieve.datasets import make_weston_linear
-from experiments import element_selection, gene_outcomes, laplacian, sufficient, uci_side_data, weston
+from experiments import element_selection, gene_outcomes, sufficient, uci_side_data, weston
 from experiments.face_features import Faces, haar, precision_index, tuned
 from experiments.frame import Results
 from experiments.gene_shaving import shaved_features
 from experiments.masked_svm import MaskedSVM, squared_hinge
 from experiments.oriented import directions
 from experiments.radius_margin import _smallest_ball, radius_margin_scales
-from reference import qalpha as naive
 
 
 def test_pair_accuracy_is_the_mean_of_two_rates():
@@ -248,15 +247,3 @@ def test_settings_are_chosen_on_the_training_persons():
 
     found = tuned(faces, np.array([0, 1, 9]), np.array([2, 3, 9]), (family,))
     assert found["column"][1] == "0" and found["column"][0] < 0.2
-
-
-@pytest.mark.parametrize("n_steps", [1, 2, 5])
-def test_the_moving_d_is_that_of_the_printed_algorithm(n_steps):
-    X = np.abs(np.random.default_rng(3).standard_normal((20, 12)))
-    M = naive.standardise(X, "unit")
-    equal = np.full(12, 12**-0.5)
-    plain = sum(weight * (np.outer(m, m) - np.diag(m * m.sum())) for weight, m in zip(equal, M, strict=True))
-    start = np.linalg.eigh(plain)[1][:, -2:]  # d moves no eigenvector
-    alpha, _ = naive.moving_laplacian(M, start, n_steps)
-    found = laplacian.moving_weights(X, 2, degrees=True, n_steps=n_steps)
-    np.testing.assert_allclose(found, alpha, atol=1e-9)

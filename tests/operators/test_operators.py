@@ -52,21 +52,6 @@ def test_sample_affinity_equals_the_weighted_sum(variant: Variant, backend: str)
 
 
 @pytest.mark.parametrize("variant", VARIANTS[::2], ids=VARIANT_IDS[::2])
-@pytest.mark.parametrize("backend", FEW)
-def test_images_are_the_products_of_every_term(variant: Variant, backend: str) -> None:
-    X = variant.example(seed=1, n_samples=14, n_features=18)
-    X[:, 4] = 2.0
-    L = naive.terms(naive.standardise(X, variant.normalize), variant.spectrum)
-    V = np.random.default_rng(1).standard_normal((14, 3))
-    scale = np.linspace(0.5, 2.0, 18)
-    affinity = variant.affinity(as_data(FEW[backend](X)).standardized(variant.normalize))
-    tight = tolerance(backend, double=1e-10)
-    np.testing.assert_allclose(affinity.images(V), L @ V, rtol=tight, atol=10 * tight)
-    scaled = affinity.scaled(scale)
-    np.testing.assert_allclose(scaled.images(V), scale[:, None, None] * (L @ V), rtol=tight, atol=10 * tight)
-
-
-@pytest.mark.parametrize("variant", VARIANTS[::2], ids=VARIANT_IDS[::2])
 def test_frobenius_gradient_with_many_groups_of_samples(variant: Variant) -> None:
     """More samples than fit one group: the matrix is applied piece by piece."""
     X = variant.example(seed=2, n_samples=300, n_features=9)

@@ -1,10 +1,13 @@
 """Solvers against the naive transcription, and the promises every solver keeps for every variant."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
+from eigensieve import CheckpointError, QAlphaSelector
 from eigensieve.data import as_data
 from eigensieve.qalpha import SOLVERS, SolveSettings, solve
 from reference import qalpha as naive
@@ -103,3 +106,32 @@ def test_unfinished_search_is_reported_as_such() -> None:
     result = solve(variant.problem(as_data(variant.example(seed=7)), 2), SolveSettings(tol=1e-12, max_iter=2))
     assert result.status == "max_iter"
     assert not result.converged
+
+
+@pytest.mark.filterwarnings("ignore:QAlphaSelector stopped")
+@pytest.mark.parametrize("shift", ["moving", "printed"])
+@pytest.mark.parametrize("backend", FEW)
+@pytest.mark.parametrize("n_steps", [1, 2, 5])
+def test_a_d_that_moves_is_that_of_the_printed_algorithm(shift: str, backend: str, n_steps: int) -> None:
+    X = np.abs(np.random.default_rng(3).standard_normal((20, 12)))
+    M = naive.standardise(X, "unit")
+    start = naive.start(naive.terms(M, "laplacian"), 2)
+    alpha, _ = naive.moving_laplacian(M, start, n_steps, printed=shift == "printed")
+    options = {"shift": shift, "init": start, "max_iter": n_steps, "tol": 0.0}
+    model = QAlphaSelector(1, 2, spectrum="laplacian", solver="power", solver_options=options)
+    weights = model.fit(FEW[backend](X)).weights_
+    np.testing.assert_allclose(weights, alpha, atol=tolerance(backend, double=1e-9))
+
+
+def test_a_d_that_moves_settles_and_continues(tmp_path: Path) -> None:
+    X = np.abs(np.random.default_rng(3).standard_normal((20, 12)))
+    whole = QAlphaSelector(1, 2, spectrum="laplacian", solver="power", solver_options={"shift": "printed"}).fit(X)
+    assert whole.converged_ and np.diff(whole.objective_history_).min() < 0  # the criterion changes in every step
+    options = {"shift": "printed", "max_iter": 3}
+    part = QAlphaSelector(1, 2, spectrum="laplacian", solver="power", solver_options=options)
+    with pytest.warns(ConvergenceWarning):
+        part.fit(X, checkpoint=tmp_path)
+    again = part.set_params(solver_options={"shift": "printed"}).fit(X, checkpoint=tmp_path)
+    np.testing.assert_allclose(again.weights_, whole.weights_, atol=1e-12)
+    with pytest.raises(CheckpointError, match="solver differs"):
+        part.set_params(solver_options={"shift": "moving"}).fit(X, checkpoint=tmp_path)

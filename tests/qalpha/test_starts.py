@@ -43,6 +43,17 @@ def test_the_map_and_the_kernel_have_several_starts_too(X):
     assert kernel.start_objectives_[0] == KernelQAlphaSelector(6).fit(X).objective_
 
 
+def test_the_map_and_the_kernel_start_at_random_if_asked_to(X):
+    for kind in (FeatureMap, KernelQAlphaSelector):
+        one, other = (kind(6, solver_options={"init": "random"}, random_state=seed).fit(X) for seed in (0, 1))
+        assert not np.array_equal(one.weights_, other.weights_)
+        again = kind(6, solver_options={"init": "random"}, random_state=0).fit(X)
+        np.testing.assert_array_equal(again.weights_, one.weights_)
+        three = kind(6, solver_options={"init": "random", "n_init": 3}, random_state=0).fit(X)
+        first = np.ravel(three.start_objectives_)[0]
+        assert first == pytest.approx(np.ravel(one.start_objectives_)[0], rel=1e-12)
+
+
 def test_labels_have_one_start(X):
     y = make_two_solutions(random_state=0).y[:, 0]
     assert QAlphaSelector(3, solver_options={"n_init": 5}).fit(X, y).start_objectives_.shape == (1,)

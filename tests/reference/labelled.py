@@ -34,15 +34,29 @@ def squares(Z: np.ndarray) -> np.ndarray:
     return out
 
 
-def pick(Z: np.ndarray, T: np.ndarray, count: int, share: float = 0.0, ridge: float = 1.0) -> list[int]:
-    """Greedy: u_i e_i, own agreement times agreement with the rest of T; every ridge regression is solved anew."""
+def class_columns(codes: np.ndarray) -> np.ndarray:
+    """Centred class indicators of length 1."""
+    return standardised((codes[:, None] == np.unique(codes)).astype(float))
+
+
+def pick(
+    Z: np.ndarray,
+    T: np.ndarray,
+    Y: np.ndarray,
+    count: int,
+    share: float = 0.0,
+    ridge: float = 1.0,
+    scale: np.ndarray | float = 1.0,
+) -> list[int]:
+    """Greedy: the feature's agreement with T, times `scale`, times its agreement with what is left of each column of
+    Y; every ridge regression is solved anew."""
     views = [(Z, 1.0)] + ([(squares(Z), share)] if share else [])
-    u = sum(w * np.maximum(agreement(V, T), 0.0) for V, w in views)
+    u = scale * sum(w * np.maximum(agreement(V, T), 0.0) for V, w in views)
     chosen: list[int] = []
     for _ in range(count):
         P = np.hstack([np.sqrt(w) * V[:, chosen] for V, w in views])
-        left = T - P @ np.linalg.solve(P.T @ P + ridge * np.eye(P.shape[1]), P.T @ T)
-        gain = u * sum(w * np.maximum(agreement(V, left), 0.0) for V, w in views)
+        left = Y - P @ np.linalg.solve(P.T @ P + ridge * np.eye(P.shape[1]), P.T @ Y)
+        gain = u * sum(w * np.maximum(agreement(V, column[:, None]), 0.0) for V, w in views for column in left.T)
         gain[chosen] = -1.0
         chosen.append(int(gain.argmax()))
     return chosen

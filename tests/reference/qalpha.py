@@ -79,16 +79,24 @@ def basic(
     return alpha, Q, history
 
 
-def moving_laplacian(M: np.ndarray, Q: np.ndarray, n_steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Definition 5 of the 2005 paper with d = max diag(A1) / sum(alpha): return alpha and Q after some steps."""
+def moving_laplacian(
+    M: np.ndarray, Q: np.ndarray, n_steps: int, *, printed: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Definition 5 of the 2005 paper from equal weights: return alpha and Q after some steps.
+
+    d is max diag(A1) / sum(alpha); as printed it is max diag(A) / sum(alpha).
+    """
+
+    def largest(alpha: np.ndarray) -> float:
+        weighted = np.tensordot(alpha, A, 1)
+        return (np.diag(weighted) if printed else weighted.sum(axis=1)).max() / alpha.sum()
+
     A = np.einsum("it,iu->itu", M, M)
     plain = A - np.stack([np.diag(m * m.sum()) for m in M])
     alpha = np.full(len(M), 1 / np.sqrt(len(M)))
     identity = np.eye(M.shape[1])
     for _ in range(n_steps):
-        d = np.tensordot(alpha, A, 1).sum(axis=1).max() / alpha.sum()
-        alpha = np.linalg.eigh(gram(plain + d * identity, Q, "energy"))[1][:, -1]
+        alpha = np.linalg.eigh(gram(plain + largest(alpha) * identity, Q, "energy"))[1][:, -1]
         alpha = alpha * (1.0 if alpha.sum() >= 0 else -1.0)
-        d = np.tensordot(alpha, A, 1).sum(axis=1).max() / alpha.sum()
-        Q = np.linalg.qr(np.tensordot(alpha, plain + d * identity, 1) @ Q)[0]
+        Q = np.linalg.qr(np.tensordot(alpha, plain + largest(alpha) * identity, 1) @ Q)[0]
     return alpha, Q

@@ -6,7 +6,7 @@ import pytest
 from eigensieve import SieveSelector
 from eigensieve.data import SquaredData, as_data
 from eigensieve.estimators import read_target, shared_with_batches
-from eigensieve.sieve import Unwanted
+from eigensieve.sieve import Unwanted, pose
 from eigensieve.sieve.labelled import fit_target, guessed_target
 from eigensieve.sieve.rounds import separation
 from reference import labelled as reference
@@ -27,7 +27,7 @@ def test_picks_with_classes_are_those_of_the_transcription(backend: str) -> None
     found = SieveSelector(10).fit(FEW[backend](X), CODES)
     np.testing.assert_allclose(found.weights_, reference.agreement(Z, T), atol=tolerance(backend, double=1e-9))
     if "float32" not in backend:
-        np.testing.assert_array_equal(found.selection_order_, reference.pick(Z, T, 10))
+        np.testing.assert_array_equal(found.selection_order_, reference.pick(Z, T, reference.class_columns(CODES), 10))
 
 
 @pytest.mark.parametrize("backend", ["dense", "csr", "npy", "dask-columns"])
@@ -35,8 +35,54 @@ def test_picks_with_numbers_are_those_of_the_transcription(backend: str) -> None
     Z = reference.standardised(X)
     T = reference.standardised(NUMBERS[:, None])
     found = SieveSelector(8).fit(FEW[backend](X), NUMBERS)
-    np.testing.assert_array_equal(found.selection_order_, reference.pick(Z, T, 8, 0.5))
+    np.testing.assert_array_equal(found.selection_order_, reference.pick(Z, T, T, 8, 0.5))
     assert {2, 3} <= set(found.selection_order_[:3])
+
+
+def _wide(samples: int = 40) -> tuple[np.ndarray, np.ndarray]:
+    """Ten features per sample with deviations from 0.1 to 10, a few of which follow three unequal classes."""
+    rng = np.random.default_rng(5)
+    codes = np.repeat([0, 1, 2], [samples // 2, samples // 4, samples - samples // 2 - samples // 4])
+    wide = rng.standard_normal((samples, 10 * samples))
+    wide[:, :30] += rng.normal(0, 1.0, (3, 30))[codes]
+    return wide * 10.0 ** rng.uniform(-1, 1, 10 * samples), codes
+
+
+def test_deviations_count_in_wide_data_up_to_their_quantile() -> None:
+    X, codes = _wide()
+    deviations = np.sqrt(np.minimum(X.var(axis=0), np.quantile(X.var(axis=0), 0.99)))
+    Z, T, Y = reference.standardised(X), reference.class_basis(codes), reference.class_columns(codes)
+    found = SieveSelector(12).fit(X, codes)
+    np.testing.assert_array_equal(found.selection_order_, reference.pick(Z, T, Y, 12, scale=deviations))
+    np.testing.assert_allclose(found.weights_, reference.agreement(Z, T), atol=1e-9)
+    assert found.scale_used_
+    plain = SieveSelector(12, use_scale=False).fit(X, codes)
+    np.testing.assert_array_equal(plain.selection_order_, reference.pick(Z, T, Y, 12))
+    narrow = SieveSelector(12).fit(X[:, 1:], codes)
+    assert not narrow.scale_used_
+    forced = SieveSelector(12, use_scale=True).fit(X[:, 1:], codes)
+    np.testing.assert_array_equal(forced.selection_order_, reference.pick(Z[:, 1:], T, Y, 12, scale=deviations[1:]))
+
+
+def test_deviations_do_not_move_p_values_or_what_is_found() -> None:
+    X, codes = _wide()
+    scaled, plain = (SieveSelector(use_scale=use).fit(X, codes) for use in (True, False))
+    np.testing.assert_array_equal(scaled.p_values_, plain.p_values_)
+    np.testing.assert_array_equal(scaled.support_, plain.support_)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_pick_explains_each_class_without_its_batches(weighted: bool) -> None:
+    """One column per class: centred, orthogonal to the batches, and rows multiplied by the roots of the weights."""
+    batches = np.repeat([0, 1, 2], 15)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, 45) if weighted else None
+    problem = pose(
+        as_data(X), np.ones(60, dtype=bool), read_target(CODES, 45, "test"), Unwanted(batches), weights=weights
+    )
+    r = np.ones((45, 1)) if weights is None else np.sqrt(weights)[:, None]
+    indicators = (CODES[:, None] == np.arange(3)).astype(float) * r
+    U = np.linalg.qr((batches[:, None] == np.arange(3)) * r)[0]
+    np.testing.assert_allclose(problem.fitted.columns, indicators - U @ (U.T @ indicators), atol=1e-12)
 
 
 def test_squares_are_what_the_feature_does_not_say() -> None:

@@ -59,7 +59,8 @@ def test_a_selection_by_times_is_repeated_on_halves() -> None:
 def test_the_pick_has_a_ridge_of_ten() -> None:
     X, y = _times()
     Z = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=0)
-    expected = reference.pick(Z, read_target(y, 120, "test").basis(), 8, ridge=10.0)
+    T = read_target(y, 120, "test").basis()
+    expected = reference.pick(Z, T, T, 8, ridge=10.0)
     np.testing.assert_array_equal(SieveSelector(8).fit(X, y).selection_order_, expected)
 
 

@@ -382,7 +382,7 @@ class TestWriting:
         def interrupted(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("eigensieve.tables.delimited._write", interrupted)
+        monkeypatch.setattr("eigensieve.tables.delimited._cells", interrupted)
         with pytest.raises(KeyboardInterrupt):
             write_table(tmp_path / "out.csv", table)
         assert [entry.name for entry in tmp_path.iterdir()] == ["t.csv"]

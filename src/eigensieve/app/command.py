@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 READING = {
     "samples": "--samples",
@@ -29,7 +28,7 @@ class Refused(Exception):
         self.status = status
 
 
-def options(choices: Any, allowed: dict[str, str]) -> list[str]:
+def options(choices: object, allowed: dict[str, str]) -> list[str]:
     """Return options of the command line; those left empty keep their defaults.
 
     Each option and its value are one argument, so that no value can be taken for an option.
@@ -64,6 +63,6 @@ def outputs(table: str) -> dict[str, str]:
     }
 
 
-def select_command(table: str, choices: Any) -> list[str]:
+def select_command(table: str, choices: object) -> list[str]:
     written = [f"--{option}={name}" for option, name in outputs(table).items()]
     return ["select", table, *options(choices, SELECTING), *written]

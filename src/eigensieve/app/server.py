@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from eigensieve._extras import require
 from eigensieve._files import signals_held
+from eigensieve._types import JsonDict
 from eigensieve.app.command import Refused
 from eigensieve.app.workspace import Workspace
 from eigensieve.report import asset
@@ -33,7 +34,7 @@ _REPORT_POLICY = "sandbox allow-scripts allow-downloads; frame-ancestors 'self'"
 _ASSETS = {"": ("page.html", "text/html"), "app.js": ("app.js", "text/javascript"), "app.css": ("app.css", "text/css")}
 _LARGEST_REQUEST = 1 << 16
 
-Scope = dict[str, Any]
+Scope = JsonDict
 Application = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
@@ -73,7 +74,7 @@ class Guard:
 
 
 def _with_headers(send: Any) -> Any:
-    async def sent(message: dict[str, Any]) -> None:
+    async def sent(message: JsonDict) -> None:
         if message["type"] == "http.response.start":
             there = {key for key, _ in message["headers"]}
             new = [(key.encode(), value.encode()) for key, value in _HEADERS.items() if key.encode() not in there]
@@ -159,24 +160,25 @@ async def _choices(request: Any) -> Any:
 
 def serve(port: int = 0, *, open_browser: bool = True) -> None:
     """Serve the page on 127.0.0.1 until Ctrl-C; print its address. Port 0 takes a free one."""
-    require("starlette", extra="app")
-    uvicorn = require("uvicorn", extra="app")
     with contextlib.ExitStack() as closing:
-        listening = closing.enter_context(socket.create_server(("127.0.0.1", port)))
-        with signals_held():  # a folder that is made and not yet known would be left behind
+        # a library that is imported may drop what a signal raises, and a folder not yet known would be left behind
+        with signals_held():
+            require("starlette", extra="app")
+            uvicorn = require("uvicorn", extra="app")
+            listening = closing.enter_context(socket.create_server(("127.0.0.1", port)))
             workspace = Workspace()
             closing.callback(workspace.remove)
-        number = listening.getsockname()[1]
-        token = secrets.token_urlsafe(24)
+            number = listening.getsockname()[1]
+            token = secrets.token_urlsafe(24)
+            app = make_app(workspace, token, {f"127.0.0.1:{number}", f"localhost:{number}"})
+            config = uvicorn.Config(
+                app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+            )
+            server = uvicorn.Server(config)
         address = f"http://127.0.0.1:{number}/{token}/"
-        app = make_app(workspace, token, {f"127.0.0.1:{number}", f"localhost:{number}"})
-        config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
-        )
         print(f"eigensieve runs at {address}\nOnly this computer can open it. Ctrl-C ends it.", flush=True)
         if open_browser:
             webbrowser.open(address)
-        server = uvicorn.Server(config)
         # Ctrl-C is how it ends: the server has closed everything when the signal comes on to here.
         with contextlib.suppress(KeyboardInterrupt), _hang_up_ends(server):
             asyncio.run(server.serve(sockets=[listening]))

@@ -12,8 +12,8 @@ import tempfile
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
+from eigensieve._types import JsonDict
 from eigensieve.app.command import READING, Refused, options, outputs, safe_name, select_command
 
 MAX_BYTES = 4 << 30
@@ -32,7 +32,7 @@ class Program:
         self.progress = ""
         self.notes: list[str] = []
         self.error = ""
-        self.document: dict[str, Any] = {}
+        self.document: JsonDict = {}
         self.started = time.monotonic()
         self.seconds = 0.0
         self._process: asyncio.subprocess.Process | None = None
@@ -144,7 +144,7 @@ class Workspace:
         limit = f"{self.max_bytes / (1 << 30):.3g} GB"
         return Refused(f"The table is larger than {limit}. Use eigensieve select in a shell, without a copy.", 413)
 
-    async def look(self, choices: Any) -> dict[str, Any]:
+    async def look(self, choices: object) -> JsonDict:
         """Return how the table is understood with these choices. An earlier look that still runs is ended."""
         if self._look is not None:
             await self._look.stop()
@@ -162,7 +162,7 @@ class Workspace:
             raise Refused(look.error, 422)
         return look.document
 
-    def start(self, choices: Any) -> None:
+    def start(self, choices: object) -> None:
         table = self._given()
         self._check_idle()
         for name in outputs(table.name).values():
@@ -176,7 +176,7 @@ class Workspace:
         if self.selection is not None:
             await self.selection.stop()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonDict:
         """Return the state of table and selection for the page."""
         run = self.selection
         return {
@@ -184,7 +184,7 @@ class Workspace:
             "selection": None if run is None else self._state_of(run),
         }
 
-    def _state_of(self, run: Program) -> dict[str, Any]:
+    def _state_of(self, run: Program) -> JsonDict:
         found, files = run.document, {}
         if run.state == "done":
             files = {role: self._output(role).name for role in outputs("") if self._output(role).exists()}

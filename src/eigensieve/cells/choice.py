@@ -21,12 +21,9 @@ from eigensieve.estimators import (
 from eigensieve.evidence import Exchange, agreement, discover
 from eigensieve.sieve import Panel, Rounds, Unwanted, clean, compared_samples
 
-KEPT = 4_000
-"""Most genes that the structure is made of."""
-
-WITHIN = 12
-"""Power of the share within batches: at a tenth between them, a gene keeps 0.28 of its score."""
-
+_KEPT = 4_000  # most genes that the structure is made of
+_WITHIN = 12  # power of the share within batches: at a tenth between them, a gene keeps 0.28 of its score
+_RAREST = 1e-4  # share of the cells, half of that of the types that are looked for
 _FAINT = 0.01  # added to the mean of a gene: the mean of one that is hardly seen is no measure
 
 
@@ -61,11 +58,12 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
         raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
     spread = raw.stats().centered_norm * np.sqrt(cleaned.share)
-    samples = compared_samples(cleaned.data, donors, raw)
+    samples = compared_samples(cleaned.data, donors, raw, rarity(raw) if amounts else None)
+    among = spread * (samples.factor > 0) / np.where(samples.factor > 0, samples.factor, 1.0)  # the compared cells
 
     def structure(active: BoolArray) -> FloatArray:
         places = np.flatnonzero(active)
-        kept = places[np.argsort(-spread[places], kind="stable")[:KEPT]]
+        kept = places[np.argsort(-among[places], kind="stable")[:_KEPT]]
         V, layout = Rounds(samples, active, small_groups=True).structure(
             np.isin(np.arange(len(active)), kept), progress
         )
@@ -90,7 +88,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
         if not count:
             model._warn_nothing_selected()
     # Variation between batches, or with sequencing depth, must not count.
-    merit = scores * cleaned.share ** (1 if batches is None else WITHIN)
+    merit = scores * cleaned.share ** (1 if batches is None else _WITHIN)
     if amounts:
         merit = merit * np.sqrt(relative_effect(scores, spread / np.sqrt(raw.n_samples), raw.stats().mean))
     if constraints.costs is not None:
@@ -103,12 +101,18 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     return Choice(np.array(panel.order, dtype=np.intp), scores, V)
 
 
+def rarity(raw: DataMatrix) -> FloatArray:
+    """Return sum_i x_ti / a_i per cell, a_i the mean of gene i: large for a type with genes that few cells have. Genes
+    that effectively fewer than 1 in 10,000 cells have (mean squared over mean of squares) are left out."""
+    stats = raw.stats()
+    seen = stats.mean**2 > _RAREST * (stats.variance + stats.mean**2)
+    return raw.combine(np.where(seen, 1.0 / np.where(seen, stats.mean, 1.0), 0.0)[:, None])[:, 0]
+
+
 def relative_effect(scores: FloatArray, deviation: FloatArray, mean: FloatArray) -> FloatArray:
-    """Return how much the structure changes each gene, relative to its mean.
+    """Return how much the structure changes each gene, relative to its mean: sqrt(u_i) d_i / a_i, d the deviations.
 
     The score u is a share of the gene's variance. A highly expressed gene has little noise, so a small change makes a
-    large share. Small differences of many genes, such as those between unknown batches, would be chosen. The deviation
-    that follows the structure is sqrt(u_i) d_i, with d the deviations of amounts or of their logarithms. Returned is
-    this over the mean. Negative scores count as 0.
+    large share. Small differences of many genes, such as those between unknown batches, would be chosen.
     """
     return np.asarray(np.sqrt(np.maximum(scores, 0.0)) * deviation / (mean + _FAINT))

@@ -8,12 +8,15 @@ import numpy as np
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
 from eigensieve._progress import progress_for
-from eigensieve._types import Array
+from eigensieve._types import Array, FloatArray, IntArray, JsonDict, MatrixLike, OneEach, RandomState
 from eigensieve._version import __version__
 from eigensieve.cells.choice import Choice, choose
-from eigensieve.data import DataMatrix, are_amounts, are_counts, as_data, log_counts
+from eigensieve.data import DataMatrix, as_data, kind_of_values, log_counts
 from eigensieve.estimators import Known, SieveSelector, as_indices, by_name, warn_user
 from eigensieve.evidence import agreement
+
+AnnData = Any
+"""Of the package anndata, which is imported when it is used."""
 
 _NAME = "select_genes"
 _N_BATCHES = "highly_variable_nbatches"
@@ -22,23 +25,23 @@ _SHOWN = 0.02  # share of the structure between batches, beyond chance; batches 
 
 
 def select_genes(
-    adata: Any,
+    adata: AnnData,
     n_top_genes: int | Literal["auto"] = 2000,
     *,
     batch_key: str | None = None,
     layer: str | None = None,
     labels_key: str | None = None,
     donor_key: str | None = None,
-    side: Any = None,
+    side: MatrixLike = None,
     transform: Literal["auto", "log", "none"] = "auto",
-    keep: Any = None,
-    exclude: Any = None,
-    gene_groups: Any = None,
+    keep: OneEach = None,
+    exclude: OneEach = None,
+    gene_groups: str | OneEach = None,
     max_per_group: int = 1,
-    gene_costs: Any = None,
+    gene_costs: str | OneEach = None,
     max_cost: float | None = None,
     fdr: float = 0.1,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     subset: bool = False,
     inplace: bool = True,
     verbose: int = 0,
@@ -75,8 +78,8 @@ def select_genes(
         Cells that vary in unwanted ways, in the same form as the data: cells of one type in all phases of the cell
         cycle, for example. The directions in which they vary are taken off. No gene is treated by its name.
     transform : {"auto", "log", "none"}, default="auto"
-        ``"log"`` log-normalises, ``"none"`` takes the values as they are, ``"auto"`` log-normalises counts. Amounts
-        that are no whole numbers, such as TPM, need ``"log"``. Negative values have no logarithms and need ``"none"``.
+        ``"log"`` log-normalises, ``"none"`` takes the values as they are. ``"auto"`` log-normalises whole numbers, and
+        other amounts if some are above 50, such as TPM. Negative values have no logarithms and need ``"none"``.
     keep, exclude : array-like, optional
         Names, indices or a mask of genes that are selected in any case, and of genes that are never selected. Excluded
         genes still help to find the structure.
@@ -122,9 +125,9 @@ def select_genes(
 
     Notes
     -----
-    Let m_i be gene i: log(1 + x_ti s / s_t), without mean, batch means and depth log(s_t), of unit norm; s_t is the
-    library size of cell t and s their median. Let V be the structure of the cells, as in :class:`SieveSelector`. The
-    score is
+    Let m_i be gene i: log(1 + x_ti s / s_t), without mean, batch means and, for counts, depth log(s_t), of unit norm;
+    s_t is the library size of cell t and s their median. Let V be the structure of the cells, as in
+    :class:`SieveSelector`. The score is
 
         u_i = m_i'(VV' - diag(VV'))m_i.
 
@@ -132,9 +135,9 @@ def select_genes(
     follows the structure with the mean; d_i and a_i are deviation and mean of the logarithms. Data with negative values
     has no e_i. w_i is the part of the variance that batches and depth leave, to the power 12 with batches.
 
-    The graph is made with the 4,000 genes of the largest variance. With more than 2,000 cells it holds 2,000 of them,
-    and V is carried over to the others by their nearest neighbours among these. Every gene is scored by all cells. So
-    time grows linearly with cells and genes. Of sparse counts at most 2,000 cells x 4,000 genes are made dense.
+    The graph is made with the 4,000 genes of the largest variance. With more than 2,000 cells it holds 2,000 of them, a
+    tenth of these with genes that few cells have. V is carried over to the others by their nearest neighbours among
+    these. Every gene is scored by all cells. So time grows linearly. At most 2,000 cells x 4,000 genes are made dense.
 
     Examples
     --------
@@ -151,16 +154,18 @@ def select_genes(
     """
     _check(adata, n_top_genes, layer, transform)
     X = adata.X if layer is None else adata.layers[layer]
-    gaps = isinstance(X, np.ndarray) and bool(np.isnan(X).any())
-    logged = transform == "log" or (transform == "auto" and are_counts(np.nan_to_num(X) if gaps else X))
-    if logged and gaps:
+    kind = kind_of_values(X)
+    logged = transform == "log" or (transform == "auto" and kind in ("counts", "amounts"))
+    if logged and isinstance(X, np.ndarray) and np.isnan(X).any():
+        fix = "write 0 where nothing was counted, or log-normalise first and use transform='none'."
         raise ValueError(
-            "The counts of adata must not be missing to be log-normalised by select_genes. Got NaN: write 0 where "
-            "nothing was counted, or log-normalise first and use transform='none'."
+            f"The counts of adata must not be missing to be log-normalised by select_genes. Got NaN: {fix}"
         )
     if logged:
         _check_amounts(X, "adata.X" if layer is None else f"adata.layers[{layer!r}]")
     data, depth = log_counts(X) if logged else (as_data(X), None)
+    # Shallow cells stay noisier: sequencing depth must not count as structure. The sum of other amounts is no depth.
+    depth = depth[:, None] if depth is not None and kind == "counts" else None
     batches = None if batch_key is None else _column(adata, batch_key, "batch_key")
     labels = None if labels_key is None else _column(adata, labels_key, "labels_key")
     donors = None if donor_key is None else _column(adata, donor_key, "donor_key")
@@ -184,10 +189,8 @@ def select_genes(
     done |= {"depth_removed": depth is not None, "batch_key": batch_key or "", "labels_key": labels_key or ""}
     done |= {"donor_key": donor_key or "", "side": side is not None, "version": __version__}
     progress_for("select_genes", verbose)(_in_words(adata, done))
-    # Also at one library size, cells of little depth are noisier: sequencing depth must not count as structure.
-    depth = None if depth is None else depth[:, None]
-    amounts = logged or are_amounts(X)
-    found = choose(model, data, Known(labels, side, batches=batches, covariates=depth, groups=donors), amounts=amounts)
+    known = Known(labels, side, batches=batches, covariates=depth, groups=donors)
+    found = choose(model, data, known, amounts=logged or kind != "signed")
     if batch_key is None and labels_key is None:
         _warn_of_batches(adata, found.embedding, donor_key)
     genes = _table(adata, found, data, batches)
@@ -208,6 +211,7 @@ class _Genes(SieveSelector):
     """A selector that speaks of its parameters in the words of select_genes."""
 
     def _wrong(self, parameter: str, must: str, got: object, fix: str = "") -> ValueError:
+        parameter = parameter.removeprefix("fit.")
         for word, ours in (("feature_", "gene_"), ("n_features_to_select", "n_top_genes"), ("feature", "gene")):
             parameter, must, fix = (text.replace(word, ours) for text in (parameter, must, fix))
         return wrong_parameter(parameter, _NAME, must, str(got).replace("n_features_to_select", "n_top_genes"), fix)
@@ -216,7 +220,7 @@ class _Genes(SieveSelector):
 _Genes.__name__ = _NAME  # messages begin with it
 
 
-def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> None:
+def _check(adata: AnnData, n_top_genes: Any, layer: str | None, transform: str) -> None:
     anndata = require("anndata", extra="anndata")
     if not isinstance(adata, anndata.AnnData):
         raise TypeError(
@@ -230,16 +234,15 @@ def _check(adata: Any, n_top_genes: Any, layer: str | None, transform: str) -> N
         raise wrong_parameter("transform", _NAME, "be 'auto', 'log' or 'none'", repr(transform))
 
 
-def _check_amounts(X: Any, given: str) -> None:
-    """Raise where values that are to be log-normalised are negative."""
-    if not are_amounts(X):
+def _check_amounts(X: MatrixLike, given: str) -> None:
+    if kind_of_values(X) == "signed":
         raise ValueError(
             f"The values of {given} must not be negative to be log-normalised by select_genes. Got negative values, "
             "as in data that was centred or scaled; give counts, for example a layer of them, or use transform='none'."
         )
 
 
-def _in_words(adata: Any, done: dict[str, Any]) -> str:
+def _in_words(adata: AnnData, done: JsonDict) -> str:
     """Put ``adata.uns["hvg"]`` into words: how values are read, and which differences are removed."""
     parts = ["counts are log-normalised" if done["log_normalized"] else "values are taken as they are"]
     parts += ["what follows the library size is taken off"] if done["depth_removed"] else []
@@ -250,18 +253,18 @@ def _in_words(adata: Any, done: dict[str, Any]) -> str:
     return f"{adata.n_obs} cells x {adata.n_vars} genes of {done['layer']}: " + "; ".join(parts)
 
 
-def _column(adata: Any, key: str, parameter: str) -> Array:
+def _column(adata: AnnData, key: str, parameter: str) -> Array:
     if key not in adata.obs:
         known = [str(name) for name in adata.obs.columns]
         raise wrong_parameter(parameter, _NAME, f"name a column of adata.obs, one of {known}", repr(key))
     return np.asarray(adata.obs[key].to_numpy(), dtype=object)
 
 
-def _genes(adata: Any, given: Any, parameter: str) -> Array | None:
+def _genes(adata: AnnData, given: OneEach, parameter: str) -> IntArray | None:
     return None if given is None else as_indices(given, adata.n_vars, adata.var_names, parameter, _NAME)
 
 
-def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
+def _per_gene(adata: AnnData, given: Any, parameter: str) -> Any:
     """Return one value per gene: as given, or of a column of ``adata.var``."""
     if not isinstance(given, str):
         return by_name(given, adata.var_names)
@@ -272,7 +275,7 @@ def _per_gene(adata: Any, given: Any, parameter: str) -> Any:
     return adata.var[given].to_numpy()
 
 
-def _warn_of_batches(adata: Any, V: Array, donor_key: str | None) -> None:
+def _warn_of_batches(adata: AnnData, V: FloatArray, donor_key: str | None) -> None:
     """Warn of columns of ``adata.obs`` that are called like batches and that the structure follows."""
     V = V - V.mean(axis=0)
     for name in adata.obs.columns.drop(donor_key, errors="ignore"):
@@ -289,7 +292,7 @@ def _warn_of_batches(adata: Any, V: Array, donor_key: str | None) -> None:
             )
 
 
-def _table(adata: Any, found: Choice, data: DataMatrix, batches: Array | None) -> Any:
+def _table(adata: AnnData, found: Choice, data: DataMatrix, batches: Array | None) -> Any:
     """Return the results, one row per gene, in scanpy's words."""
     import pandas as pd
 
@@ -305,7 +308,7 @@ def _table(adata: Any, found: Choice, data: DataMatrix, batches: Array | None) -
     return pd.DataFrame(columns, index=adata.var_names)
 
 
-def _batches_that_agree(found: Choice, data: DataMatrix, batches: Array) -> Array:
+def _batches_that_agree(found: Choice, data: DataMatrix, batches: Array) -> IntArray:
     """Return the number of batches in which each gene is among those, as many as chosen, that follow the cells best."""
     standard, agreeing = data.standardized("center"), np.zeros(data.n_features, dtype=np.int64)
     for batch in dict.fromkeys(batches):

@@ -1,18 +1,8 @@
 """The command line: it reads tables, calls the estimators, and writes files. It owns no algorithm.
 
-Read in this order:
-
-- ``app``: how a function becomes a command, and how an error becomes an exit code
-- ``errors``: the kinds of problems, with their exit codes
-- ``commands/``: one file per command; ``select`` is the longest walk
-- ``options``: the options that several commands share, as settings objects
-- ``reading``: from a file to samples that can be fitted (missing values, side data, times to an event)
-- ``knowledge``: constraints on features and pairs of samples, from names and files
-- ``methods``: the selectors by their names on the command line
-- ``selection``: fitting a method, and what came of it (tables, figures, report)
-- ``machines``: the machines that ``compress`` makes, and other small machines beside them
-- ``outputs``: files that appear all together or not at all
-- ``console``: the printed text, for people, pipes and scripts
+Read ``app`` and ``errors`` first (how a function becomes a command, how an error becomes an exit code), then
+``commands/select``, the longest walk, and the files it uses in this order: ``options``, ``reading``, ``knowledge``,
+``methods``, ``selection``, ``outputs``, ``console``.
 
 Words: *settings* are frozen dataclasses whose fields are options; *samples* are what a fit receives; a *selection* is a
 fitted method with its samples; a *place* is where an output goes, a path or ``-`` for standard output.
@@ -36,6 +26,3 @@ def main() -> None:
         )
         sys.exit(ExitCode.MISSING_PACKAGE)
     sys.exit(run(sys.argv[1:]))
-
-
-__all__ = ["main"]

@@ -16,6 +16,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from eigensieve._files import ENDING
+from eigensieve._types import JsonDict
+from eigensieve._version import __version__
 from eigensieve.cli.commands import COMMANDS
 from eigensieve.cli.console import CLOSED, printable
 from eigensieve.cli.errors import (
@@ -27,7 +30,7 @@ from eigensieve.cli.errors import (
     one_line,
     out_of_memory,
 )
-from eigensieve.cli.outputs import PUBLISHED
+from eigensieve.cli.outputs import PUBLISHED, discard_staged
 
 _CODES = "\n\n".join(f"{int(code)}  {code.meaning}" for code in ExitCode)
 
@@ -61,8 +64,6 @@ def _application(arguments: Sequence[str]) -> typer.Typer:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from eigensieve._version import __version__
-
         typer.echo(f"eigensieve {__version__}")
         raise typer.Exit()
 
@@ -78,7 +79,7 @@ def _main(
 def _with_flat_options(function: Callable[..., None]) -> Callable[..., None]:
     """Return the function as typer wants it. A command takes settings as dataclasses. Typer knows only flat parameters,
     so the function returned has one parameter per field and puts the fields together again."""
-    groups: dict[str, Any] = {}
+    groups: JsonDict = {}
     flat: list[Parameter] = []
     for parameter in signature(function, eval_str=True).parameters.values():
         if is_dataclass(parameter.annotation):
@@ -111,7 +112,7 @@ _heard: list[float] = []
 """When signals came that end the command. Further ones must not disturb its ending: for two seconds they do nothing."""
 
 _ends: list[BaseException] = []
-"""What they raised. Libraries may answer with an error of their own, as numpy does where it calls Python from C."""
+"""Their exceptions. Libraries may answer with an error of their own, as numpy does where it calls Python from C."""
 
 _CLEANING = 2.0
 _AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends it is known to run
@@ -119,9 +120,8 @@ _AGAIN = 0.2  # seconds; shorter, and it may come before the thread that sends i
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; print at most one line about what went wrong."""
-    PUBLISHED.clear()
-    _heard.clear()
-    _ends.clear()
+    for kept in (PUBLISHED, _heard, _ends):
+        kept.clear()
     _open_closed_streams()
     previous, hook = _catch_signals(), sys.unraisablehook
     sys.unraisablehook = _send_again
@@ -132,6 +132,7 @@ def run(arguments: Sequence[str]) -> int:
         code = _fail_ended(end)
     finally:
         _heard.append(math.inf)
+        discard_staged()
         sys.unraisablehook = hook
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -174,7 +175,7 @@ def _explained(problem: Exception) -> int:
     if isinstance(problem, CommandError):
         return _fail(one_line(problem), problem.code, problem)
     if isinstance(problem, _CLICK_ERROR):  # typer's own message with where to find help; none without a command
-        message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]
+        message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]  # of click
         context = getattr(problem, "ctx", None)
         command = context.command_path if context is not None else "eigensieve"
         help = f"{message}. See '{command} --help'."
@@ -189,13 +190,11 @@ def _explained(problem: Exception) -> int:
         return _fail(refused + already, ExitCode.OUTPUT, problem)
     if "can't start new thread" in str(problem):
         return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
-    text = (
-        f"Unexpected {type(problem).__name__}: {one_line(problem)}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
-    )
-    return _fail(text, ExitCode.INTERNAL, problem)
+    bug = f"Unexpected {type(problem).__name__}: {one_line(problem)}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
+    return _fail(bug, ExitCode.INTERNAL, problem)
 
 
-def _outcome(code: Any) -> int:
+def _outcome(code: object) -> int:
     """The exit code for what typer returned. Newer versions catch Ctrl-C themselves and only return its code."""
     if code == ExitCode.INTERRUPTED:
         return _fail_ended(KeyboardInterrupt())
@@ -205,8 +204,7 @@ def _outcome(code: Any) -> int:
 def _catch_signals() -> dict[int, Any]:
     """Let signals that end a process end it as Ctrl-C does; return the handlers there were. A signal that is ignored
     stays ignored, such as SIGHUP under ``nohup``."""
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    heard = [number for number in numbers if signal.getsignal(number) not in (signal.SIG_IGN, None)]
+    heard = [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]
     return {number: signal.signal(number, _on_signal) for number in heard}
 
 

@@ -1,4 +1,4 @@
-"""What the commands print: for people on a terminal, for pipes, for scripts."""
+"""Printed text: for people on a terminal, for pipes, for scripts."""
 
 import contextlib
 import json
@@ -6,9 +6,9 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from eigensieve._progress import Printer, Progress, progress_to, silent
+from eigensieve._types import JsonDict
 from eigensieve.cli.errors import OutputProblem, UsageProblem, in_options, input_errors, one_line
 from eigensieve.cli.options import PrintOptions
 
@@ -83,7 +83,7 @@ class Console:
             table.add_row(*(Text(printable(cell)) for cell in row))
         self._out.print(table)
 
-    def finish(self, document: dict[str, Any], written: dict[str, str] | None = None) -> None:
+    def finish(self, document: JsonDict, written: dict[str, str] | None = None) -> None:
         """Print where each output went; or, for scripts, the JSON document."""
         for role, place in (written or {}).items():
             if place != "-":

@@ -1,4 +1,4 @@
-"""What can go wrong on the command line: one exit code per kind of problem, one line per message."""
+"""Problems on the command line: one exit code per kind, one line per message."""
 
 import csv
 import errno

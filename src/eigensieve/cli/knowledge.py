@@ -1,14 +1,13 @@
-"""What the user knows besides the table, from names and files: constraints on features, and pairs of samples."""
+"""Knowledge besides the table, from names and files: constraints on features, and pairs of samples."""
 
 import csv
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from eigensieve._types import IntArray
+from eigensieve._types import IntArray, JsonDict
 from eigensieve._words import counted
 from eigensieve.cli.errors import InputProblem, input_errors
 from eigensieve.cli.methods import Params
@@ -23,7 +22,7 @@ _KINDS = ("cannot", "must")
 def with_constraints(params: Params, samples: Samples) -> Params:
     """Return the parameters with features as column numbers, and groups and costs as one value per feature. Before,
     constraints are texts: names of features, or the path of a file."""
-    found: dict[str, Any] = {
+    found: JsonDict = {
         parameter: feature_places(params[parameter], samples, flag)
         for parameter, flag in NAMED.items()
         if parameter in params

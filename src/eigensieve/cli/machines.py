@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from eigensieve._extras import require
+from eigensieve._types import Array, FloatArray, IntArray, MatrixLike
 from eigensieve.cli.errors import InputProblem, ModelProblem, explain_os_error, input_errors
 
 TREES, LEAVES, LANDMARKS, UNITS = 60, 4, 200, 4
@@ -18,7 +20,7 @@ WIDE = 700
 """With more features than this, each split of a tree tries 200 of them. Otherwise the trees take minutes."""
 
 
-def split(y: Any, share: float, seed: int, source: str, *, quantity: bool) -> tuple[Any, Any]:
+def split(y: Array, share: float, seed: int, source: str, *, quantity: bool) -> tuple[IntArray, IntArray]:
     """Return the rows to fit on and the rows to measure on; with classes, each has its share."""
     from sklearn.model_selection import train_test_split
 
@@ -34,7 +36,7 @@ def split(y: Any, share: float, seed: int, source: str, *, quantity: bool) -> tu
         return tuple(train_test_split(rows, test_size=share, stratify=groups, random_state=seed))
 
 
-def trained_svm(penalty: float, X: Any, y: Any, *, quantity: bool) -> Any:
+def trained_svm(penalty: float, X: MatrixLike, y: Array, *, quantity: bool) -> Any:
     from sklearn.svm import SVC, SVR
 
     if not quantity:
@@ -47,8 +49,6 @@ def trained_svm(penalty: float, X: Any, y: Any, *, quantity: bool) -> Any:
 def opened_svm(path: str, n_features: int, source: str, *, quantity: bool) -> Any:
     """Load a fitted SVC or SVR from a skops file in which nothing but scikit-learn's types occur."""
     from sklearn.svm import SVC, SVR
-
-    from eigensieve._extras import require
 
     sio = require("skops.io", extra="models")
     try:
@@ -78,7 +78,7 @@ def opened_svm(path: str, n_features: int, source: str, *, quantity: bool) -> An
     return machine
 
 
-def cascade(rejector: Any, full: Any, false_negatives: float, seed: int, X: Any, y: Any) -> Any:
+def cascade(rejector: Any, full: Any, false_negatives: float, seed: int, X: MatrixLike, y: Array) -> Any:
     """Fit the elements on three quarters of the samples, and the threshold in front of the SVM on the rest."""
     from eigensieve.estimators import RejectionCascade
 
@@ -111,7 +111,7 @@ class Measured:
         }
 
 
-def measure(name: str, machine: Any, X: Any, y: Any) -> Measured:
+def measure(name: str, machine: Any, X: MatrixLike, y: Array) -> Measured:
     from sklearn.metrics import roc_auc_score
 
     machine.predict(X[:2])  # compiled on first use
@@ -164,28 +164,28 @@ class Distilled:
         if hasattr(teacher, "classes_"):
             self.classes_ = teacher.classes_
 
-    def fit(self, X: Any, y: Any) -> "Distilled":
+    def fit(self, X: MatrixLike, y: Array) -> "Distilled":
         values = self.teacher.decision_function(X) if hasattr(self, "classes_") else self.teacher.predict(X)
         self.middle, self.unit = values.mean(axis=0), np.maximum(values.std(axis=0), 1e-300)
         self.network.fit(X, (values - self.middle) / self.unit)
         return self
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         return self.network.predict(X) * self.unit + self.middle
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: MatrixLike) -> Array:
         values = self.decision_function(X)
         if not hasattr(self, "classes_"):
             return values
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)]
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: MatrixLike, y: Array) -> float:
         from sklearn.metrics import accuracy_score, r2_score
 
         return float((accuracy_score if hasattr(self, "classes_") else r2_score)(y, self.predict(X)))
 
 
-def peers(full: Any, X: Any, seed: int) -> dict[str, Callable[[], Any]]:
+def peers(full: Any, X: MatrixLike, seed: int) -> dict[str, Callable[[], Any]]:
     """Return makers of the other small machines, for the task of the fitted machine `full`."""
     from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
     from sklearn.kernel_approximation import Nystroem

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-Params = dict[str, Any]
+from eigensieve._types import JsonDict
+
+Params = JsonDict
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,29 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from eigensieve._extras import require
 from eigensieve._files import StagedFile, is_special, signals_held
+from eigensieve._types import JsonDict
 from eigensieve.cli.console import printable
 from eigensieve.cli.errors import OutputProblem, UsageProblem, disk_full, explain_os_error, one_line
+from eigensieve.tables import DataError, Table, write_in_place, written_format
 
 STDOUT = "-"
 _OF_10X = {"matrix.mtx", "features.tsv", "genes.tsv", "barcodes.tsv"}
 PUBLISHED: list[str] = []
-"""What the running command has written so far. A message about its end must not deny it."""
+"""Outputs that the running command has written. A message about its end must not deny it."""
+_STAGED: list[tuple[str, StagedFile]] = []  # places and hidden files of the running command
+
+
+def discard_staged() -> None:
+    """Remove what the running command has not put in its place. A signal may keep a context from doing it."""
+    with signals_held():
+        while _STAGED:
+            _STAGED.pop()[1].discard()
 
 
 class Outputs:
@@ -30,7 +40,6 @@ class Outputs:
     done."""
 
     def __init__(self, *places: str | None, inputs: Sequence[str | None] = (), force: bool) -> None:
-        self._staged: list[tuple[str, StagedFile]] = []  # place, file
         self.written: dict[str, str] = {}
         given = [place for place in places if place is not None]
         resolved = [STDOUT if place == STDOUT else str(Path(place).resolve()) for place in given]
@@ -46,16 +55,12 @@ class Outputs:
     def __enter__(self) -> "Outputs":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             if kind is None:
                 self._commit()
         finally:
-            with signals_held():
-                for _, file in self._staged:
-                    file.discard()
+            discard_staged()
 
     def write(self, role: str, place: str | None, writer: Callable[[Path], object], *, suffix: str = "") -> None:
         """Let `writer` make the file for `place`, where one is given, at the path that it is given. `role` names it in
@@ -65,13 +70,11 @@ class Outputs:
         try:
             with signals_held():  # a folder that is made and not yet known would be left behind
                 file = StagedFile(Path(tempfile.gettempdir()) / f"stdout{suffix}" if place == STDOUT else place)
-                self._staged.append((place, file))
+                _STAGED.append((place, file))
             writer(file.path)
         except Exception as error:
             if isinstance(error, OSError) or disk_full(error):
                 raise OutputProblem(explain_os_error(error, place, "writing")) from error
-            from eigensieve.tables import DataError
-
             if isinstance(error, DataError):
                 raise OutputProblem(one_line(error)) from error
             raise
@@ -84,7 +87,7 @@ class Outputs:
     def _commit(self) -> None:
         """Move every staged file to its place; signals wait until all are there. Standard output comes last."""
         with signals_held():
-            for place, file in self._staged:
+            for place, file in _STAGED:
                 if place != STDOUT:
                     try:
                         file.publish(flush=True)
@@ -92,7 +95,7 @@ class Outputs:
                         already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
                         raise OutputProblem(explain_os_error(error, place, "writing") + already) from error
                     PUBLISHED.append(f"'{place}'")
-        for place, file in self._staged:
+        for place, file in _STAGED:
             if place == STDOUT:
                 PUBLISHED.append("standard output, perhaps not to its end")
                 try:
@@ -132,14 +135,10 @@ def _same_place(place: str, source: str) -> bool:
 
 def check_table_name(place: str | None, source: str) -> None:
     """Refuse, before the work, a name from which no format can be told."""
-    from eigensieve.tables import DataError, written_format
-
     folder = Path(source).is_dir()
-    if place is None:
-        return
-    if place == STDOUT:
-        if folder:
-            raise UsageProblem("A 10x folder cannot go to standard output. Name a folder or file with -o.")
+    if place == STDOUT and folder:
+        raise UsageProblem("A 10x folder cannot go to standard output. Name a folder or file with -o.")
+    if place is None or place == STDOUT:
         return
     try:
         written_format(Path(place), folder=folder)
@@ -147,15 +146,13 @@ def check_table_name(place: str | None, source: str) -> None:
         raise UsageProblem(f"Output {error}") from error
 
 
-def own_suffix(table: Any) -> str:
+def own_suffix(table: Table) -> str:
     """The suffix of a table's own format, for standard output; ``.txt`` keeps the delimiter it was read with."""
     return ".txt" if table.format == "csv" else f".{table.format}"
 
 
-def save_table(table: Any, path: Path, *, safe: bool = False) -> None:
+def save_table(table: Table, path: Path, *, safe: bool = False) -> None:
     """Write a table in the format its name says; `safe` keeps spreadsheets from computing names in text files."""
-    from eigensieve.tables import write_in_place, written_format
-
     if safe and not table.details.get("folder") and written_format(path).name == "csv":
         table = replace(
             table,
@@ -202,10 +199,8 @@ def check_frame_name(place: str | None) -> None:
         raise UsageProblem(f"The name '{place}' must end in one of {', '.join(_FRAMES)}.")
 
 
-def save_frame(columns: dict[str, Any], path: Path, *, safe: bool = False) -> None:
+def save_frame(columns: JsonDict, path: Path, *, safe: bool = False) -> None:
     """Write a small table of results, such as weights, in the format its name says; `safe` as in `save_table`."""
-    from eigensieve._extras import require
-
     polars = require("polars", extra="cli")
     suffix = path.suffix.lower()
     if safe and suffix in (".csv", ".tsv"):

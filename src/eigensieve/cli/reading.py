@@ -1,4 +1,4 @@
-"""From a file to what a selector can be fitted on: the table, its missing values, side data."""
+"""From a file to samples that can be fitted: the table, its missing values, side data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict, MatrixLike
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem, in_options
 from eigensieve.cli.options import SampleOptions, TableOptions
 from eigensieve.data import DataMatrix, as_data
+from eigensieve.tables import Table, check_choices, unknown
+from eigensieve.tables import read_table as read_any
 
 _LEFT_OUT = {"auto": 0.5, "drop-features": 0.0}
 """Share of missing values above which a feature is left out; with the other ways none is."""
@@ -21,17 +23,15 @@ _KEPT = "left as they are; they count neither for nor against a feature"
 MISSING = ("auto", "error", "mean", "median", "drop-features", "drop-samples")
 
 
-def read_table(wanted: TableOptions, console: Console) -> Any:
-    from eigensieve import tables
-
+def read_table(wanted: TableOptions, console: Console) -> Table:
     try:
-        tables.check_choices(wanted.samples, wanted.format, wanted.categories, wanted.decimal, wanted.thousands)
+        check_choices(wanted.samples, wanted.format, wanted.categories, wanted.decimal, wanted.thousands)
     except ValueError as error:
         raise UsageProblem(in_options(str(error))) from error
     given = {name: value for name, value in vars(wanted).items() if name not in ("source", "missing")}
     arguments = {name: value for name, value in given.items() if value is not None}
     with console.working(f"Reading {wanted.source}", wanted.source):
-        return tables.read_table(wanted.source, **arguments)
+        return read_any(wanted.source, **arguments)
 
 
 _WHAT_TO_DO = {
@@ -53,7 +53,7 @@ _FEW = 1_000  # columns among which a label is looked for by its name
 _LABEL_WORDS = ("class", "label", "target", "y", "outcome", "diagnosis", "species", "group", "response", "category")
 
 
-def notes_of(table: Any) -> list[str]:
+def notes_of(table: Table) -> list[str]:
     """The table's notes, each with the option to change what it says."""
     notes = []
     for note in table.notes:
@@ -84,9 +84,9 @@ def read_samples(wanted: SampleOptions, console: Console, *, notes: bool = False
     return _with_times(found) if "event" in apart else found
 
 
-def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> Any:
+def read_side(source: str, reading: SampleOptions, main: "Samples", console: Console) -> MatrixLike:
     """Read side data as the main data was read, with the main data's columns in their order."""
-    unused: dict[str, Any] = {name: None for name in _ABOUT_THE_MAIN_TABLE if hasattr(reading, name)}
+    unused: JsonDict = {name: None for name in _ABOUT_THE_MAIN_TABLE if hasattr(reading, name)}
     wanted = replace(reading, source=source, **unused)
     side = read_samples(wanted, console)
     for sentence in side.prepared:
@@ -101,28 +101,29 @@ def read_side(source: str, reading: SampleOptions, main: "Samples", console: Con
 
 @dataclass(frozen=True)
 class Samples:
-    table: Any  # as it was read
-    X: Any
+    table: Table  # as it was read
+    X: MatrixLike
     features: Sequence[str]
     ids: list[str] | None
     apart: dict[str, Array]  # role ("label", "batch") -> its value for every sample
-    rows: Array  # rows and columns of the table that X holds
-    columns: Array
-    prepared: list[str] = field(default_factory=list)  # sentences about what was changed on the way
+    rows: IntArray  # rows and columns of the table that X holds
+    columns: IntArray
+    prepared: list[str] = field(default_factory=list)  # sentences about changes to the values
 
     @property
     def labels(self) -> Array | None:
         return self.apart.get("label")
 
     def name_of(self, role: str) -> str | None:
-        """What the table calls the labels, batches or donors; for times to an event the column of times."""
+        """The name of the column of labels, batches or donors; for times to an event the column of times."""
         apart = self.table.apart
         column = apart.get("time", apart.get(role)) if role == "label" else apart.get(role)
         return None if column is None else str(column.name)
 
-    def of_table(self, chosen: BoolArray) -> Any:
-        """Return some of the features as a table, with the values as they were read."""
-        return self.table.take(self.columns[chosen])
+    def facts(self, source: str, *more: str) -> list[str]:
+        """Return sentences about the input, for the head of a page."""
+        size = f"{self.X.shape[0]:,} samples, {self.X.shape[1]:,} features"
+        return [f"Input: {source}", size, *more, *self.prepared]
 
     @cached_property
     def data(self) -> DataMatrix:
@@ -135,16 +136,14 @@ class Samples:
         return self.table.has_names or len(self.features) < self.table.n_features
 
     @property
-    def shown_labels(self) -> Any:
+    def shown_labels(self) -> Array | list[str] | None:
         """The labels as text, for pictures; times to an event as they are."""
         if self.labels is None or self.labels.dtype.names:
             return self.labels
-        from eigensieve.tables import unknown
-
         missing = unknown(self.labels)
         return ["no label" if gap else str(label) for label, gap in zip(self.labels, missing, strict=True)]
 
-    def keep_samples(self, mask: Array, sentence: str) -> "Samples":
+    def keep_samples(self, mask: BoolArray, sentence: str) -> "Samples":
         return replace(
             self,
             X=self.X[mask],
@@ -157,8 +156,6 @@ class Samples:
 
 def _with_times(samples: Samples) -> Samples:
     """Return the samples with (event, time) as their label, without those whose event or time is not known."""
-    from eigensieve.tables import unknown
-
     columns = samples.table.apart
     missing = unknown(samples.apart["event"]) | unknown(samples.apart["time"])
     if missing.any():
@@ -180,7 +177,6 @@ def _with_times(samples: Samples) -> Samples:
 
 
 def check_times(event: str | None, time: str | None, label: str | None) -> None:
-    """Refuse one of the two columns alone, and labels beside them."""
     if (event is None) != (time is None):
         raise UsageProblem("--event and --time go together: name both columns.")
     if event is not None and label is not None:
@@ -189,8 +185,6 @@ def check_times(event: str | None, time: str | None, label: str | None) -> None:
 
 def read_labelled(wanted: SampleOptions, console: Console) -> "Samples":
     """As :func:`read_samples`, with the notes, for commands that need a label for every sample."""
-    from eigensieve.tables import unknown
-
     samples = read_samples(wanted, console, notes=True)
     assert samples.labels is not None
     missing = unknown(samples.labels)
@@ -297,8 +291,6 @@ def _filled(samples: Samples, bad: IntArray, block: FloatArray, holes: BoolArray
 
 def labels_with(labels: Array, unlabelled: Any) -> Array:
     """Return the labels with `unlabelled` where one is missing; among numbers NaN stays if `unlabelled` is None."""
-    from eigensieve.tables import unknown
-
     missing = unknown(labels)
     if not missing.any():
         return labels
@@ -309,7 +301,7 @@ def labels_with(labels: Array, unlabelled: Any) -> Array:
     return marked
 
 
-def dense(X: Any) -> Array:
+def dense(X: MatrixLike) -> FloatArray:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 

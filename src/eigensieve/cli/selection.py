@@ -1,4 +1,4 @@
-"""Fitting a method on samples, and what came of it: tables, figures, the report."""
+"""Fitting a method on samples, and its results: tables, figures, the report."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from eigensieve._progress import Progress
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict
+from eigensieve._version import __version__
 from eigensieve._words import counted
 from eigensieve.cli.errors import UsageProblem
 from eigensieve.cli.methods import METHODS, Method, Params
@@ -31,7 +32,7 @@ _FIGURES = {
 _HEADS = {"null_quantile": "above chance", "selection_frequency": "selected again"}  # where it is not the column's name
 
 
-def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("auto",)) -> Any:
+def count_or_auto(text: str | None, flag: str, *, words: tuple[str, ...] = ("auto",)) -> int | float | str | None:
     """Parse one of `words`, a whole number, or, for ``--n-features``, a fraction below 1."""
     if text is None or text in words:
         return text
@@ -54,7 +55,7 @@ class Fitting:
     params: Params  # parameters of the estimator; the others keep their defaults
 
     @classmethod
-    def of_options(cls, name: str, given: dict[str, Any]) -> "Fitting":
+    def of_options(cls, name: str, given: JsonDict) -> "Fitting":
         """Turn command-line options, None where not given, into the estimator's parameters; refuse another method's."""
         if name not in METHODS:
             raise UsageProblem(f"There is no method '{name}'. Choose one of: {', '.join(METHODS)}.")
@@ -83,7 +84,7 @@ class Fitting:
 
         return getattr(estimators, self.method.estimator)(**self.params)
 
-    def fit(self, samples: Samples, extra: dict[str, Any]) -> Any:
+    def fit(self, samples: Samples, extra: JsonDict) -> Any:
         """Return the estimator, fitted; `extra` holds batches, side data and pairs."""
         X = samples.X if self.method.needs_array(self.params) else samples.data
         if samples.has_names and X is samples.data:  # for messages
@@ -100,8 +101,8 @@ class Fitting:
         return samples.labels if samples.labels.dtype.names else labels_with(samples.labels, self.method.unlabelled)
 
     def frequencies(
-        self, samples: Samples, extra: dict[str, Any], count: int, repeats: int, progress: Progress
-    ) -> Array:
+        self, samples: Samples, extra: JsonDict, count: int, repeats: int, progress: Progress
+    ) -> FloatArray:
         """How often each feature is selected on random halves of the samples, `count` features each time. All
         knowledge that steered the fit steers the repetitions."""
         from eigensieve.evidence import selection_stability
@@ -120,7 +121,7 @@ class Fitting:
         ).frequencies
 
 
-def _restricted(extra: dict[str, Any], rows: Array, n_samples: int) -> dict[str, Any]:
+def _restricted(extra: JsonDict, rows: IntArray, n_samples: int) -> JsonDict:
     """Side information for some of the samples: a pair is kept when both its samples are."""
     place = np.full(n_samples, -1)
     place[rows] = np.arange(len(rows))
@@ -142,19 +143,19 @@ class Selection:
     fitting: Fitting
     samples: Samples
     estimator: Any  # fitted
-    frequency: Array | None  # how often each feature was selected on random halves
-    extra: dict[str, Any] = field(default_factory=dict)  # batches, side data and pairs, as they were passed to ``fit``
+    frequency: FloatArray | None  # how often each feature was selected on random halves
+    extra: JsonDict = field(default_factory=dict)  # batches, side data and pairs, as they were passed to ``fit``
 
     @cached_property
-    def used(self) -> dict[str, Any]:
-        """What was known besides the data and used, as plain JSON."""
+    def used(self) -> JsonDict:
+        """Labels, batches, side data and pairs that were used, as plain JSON."""
         from eigensieve.estimators import known_and_used
 
         return known_and_used(self.estimator, **self.known)
 
     @property
-    def known(self) -> dict[str, Any]:
-        """What was passed to ``fit`` besides the data, and what the table calls it."""
+    def known(self) -> JsonDict:
+        """The arguments of ``fit`` besides the data, and their names in the table."""
         roles = (("y_name", "label"), ("batch_name", "batch"), ("group_name", "donor"))
         names = {name: self.samples.name_of(role) for name, role in roles}
         return {"y": self.fitting.labels(self.samples), **names, **self.extra}
@@ -166,16 +167,16 @@ class Selection:
         return Findings.of(self.estimator)
 
     @property
-    def support(self) -> Array:
+    def support(self) -> BoolArray:
         return self.found.support
 
-    def chosen(self) -> dict[str, Any]:
+    def chosen(self) -> JsonDict:
         from eigensieve.estimators import selected_features
 
         chosen = selected_features(self.estimator)
         return chosen | {"names": [str(self.samples.features[i]) for i in chosen["selected"]]}
 
-    def weights_table(self) -> dict[str, Any]:
+    def weights_table(self) -> JsonDict:
         found = self.found
         order, null = found.order, found.null_quantiles
         columns = {
@@ -189,7 +190,7 @@ class Selection:
             columns["selection_frequency"] = self.frequency[order]
         return columns
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> JsonDict:
         """The figures that say how far to trust the selection."""
         found = {name: getattr(self.estimator, key) for key, name in _FIGURES.items() if hasattr(self.estimator, key)}
         if getattr(self.estimator, "supervised_", False):  # labels took the place of the embedding
@@ -200,7 +201,7 @@ class Selection:
 
     @property
     def sentences(self) -> list[str]:
-        """What was done and used, and how far to trust the selection, as far as a person can act on it."""
+        """Sentences about the selection, the knowledge used, and how far to trust it."""
         figures, (n_samples, n_features) = self.figures(), self.samples.X.shape
         sentences = [
             f"{int(self.support.sum()):,} of {n_features:,} features selected from {n_samples:,} samples "
@@ -226,16 +227,17 @@ class Selection:
         return (
             "Selected features" if all_shown else f"Best {counted(len(rows), 'selected feature')}",
             [_HEADS.get(key, key) for key in shown],
-            [[_cell(columns[key][i]) for key in shown] for i in rows],
+            [
+                [f"{v:.4g}" if isinstance(v := columns[k][i], float | np.floating) else str(v) for k in shown]
+                for i in rows
+            ],
         )
 
     @property
     def notes(self) -> list[str]:
         return [*notes_of(self.samples.table), *self.samples.prepared]
 
-    def document(self) -> dict[str, Any]:
-        from eigensieve._version import __version__
-
+    def document(self) -> JsonDict:
         return {
             "eigensieve": __version__,
             "command": "select",
@@ -277,10 +279,6 @@ def report_page(model: Any, data: Any, **details: Any) -> str:
     from eigensieve.report import render, summarize
 
     return render(summarize(model, data, **details))
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def _json_number(value: Any) -> Any:

@@ -3,19 +3,9 @@
 The other packages work with a `DataMatrix` only and never ask where the data is. This folder holds arrays in memory;
 ``disk/`` reads files in pieces, ``dask/`` works where a cluster keeps the data.
 
-Read in this order:
-
-- ``matrix.py``: the contract and the passes, written once.
-- ``kinds.py``: `as_data` chooses the backend, `open_data` that of a file.
-- ``passes.py``: the interface of a block of features, sums over blocks, and ordered work on threads.
-- ``stats.py``: statistics per feature; centring and scaling.
-- ``dense.py``, ``sparse.py``: arrays in memory, their blocks, and products of a block with a few vectors.
-- ``digest.py``: fingerprints of the values.
-- ``memory.py``: missing values, columns of extreme scale and equal samples, of data in memory.
-- ``adjusted.py``: samples with weights, data without known unwanted variation, squares, on top of any backend.
-- ``counts.py``: the logarithms of counts, on top of any backend.
-
-Compiled loops stand beside the file that calls them (``sparse.py`` and ``_sparse_numba.py``).
+Read ``matrix.py`` first (the contract and the passes, written once), then ``kinds.py`` (`as_data` chooses the backend),
+``passes.py``, ``stats.py``, ``dense.py`` and ``sparse.py``. ``memory.py`` is about data in memory only. ``adjusted.py``
+and ``counts.py`` stand on top of any backend. Compiled loops stand beside the file that calls them.
 
 Words for a part of the data; no others are used:
 
@@ -37,12 +27,12 @@ from eigensieve.data.adjusted import (
     without_feature_directions,
     without_sample_directions,
 )
-from eigensieve.data.counts import are_amounts, are_counts, log_counts, logarithms
+from eigensieve.data.counts import kind_of_values, log_counts, logarithms
 from eigensieve.data.dense import StoredColumns
 from eigensieve.data.digest import Orders, fingerprint, row_digests, value_orders
 from eigensieve.data.kinds import as_data, is_stored, open_data
 from eigensieve.data.matrix import DataMatrix
-from eigensieve.data.memory import first_of_equals, multiplied, share_present, tamed, without_gaps
+from eigensieve.data.memory import first_of_equals, multiplied, rescaled_extremes, share_present, without_gaps
 from eigensieve.data.passes import BackwardSum, Block, one_blas_thread, ordered_map, thread_count
 from eigensieve.data.sparse import near_zero, without_repeats
 from eigensieve.data.stats import ColumnStats

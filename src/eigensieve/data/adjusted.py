@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy.sparse import diags_array
+from scipy.sparse import csr_array, diags_array
 
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data.dense import DenseBlock
@@ -223,7 +223,7 @@ class AdjustedBlock:
         groups = np.eye(n_groups)[codes[codes >= 0]]
         return groups.T @ Z, np.sum(Z**2, axis=0), np.ones(Z.shape[1])
 
-    def quadratic(self, S: Any) -> FloatArray:
+    def quadratic(self, S: csr_array) -> FloatArray:
         inner = S if self.roots is None else (diags_array(self.roots) @ S @ diags_array(self.roots)).tocsr()
         return self._corrected(self.base.quadratic(inner), lambda: np.asarray(S @ self.L))
 

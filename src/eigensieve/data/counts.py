@@ -4,31 +4,32 @@ x_ti becomes log(1 + x_ti s / s_t): s_t is the total of sample t, s the median o
 do not differ by their totals. Zero stays zero, so sparse data stays sparse.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, FloatArray, IntArray, MatrixLike, Raw
 from eigensieve.data.disk.sources import DerivedSource, Source
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import SparseData, without_repeats
 
 _LOOKED_AT = 200_000  # values that are looked at to tell whether data holds counts
+_LARGE = 50.0  # no logarithm of an amount is larger
 
 
-def are_counts(X: Any) -> bool:
-    """Tell whether data holds counts: whole numbers, none negative, from values spread over the data."""
-    values = _looked_at(X)
-    return bool((values >= 0).all() and (values == np.round(values)).all() and values.any())
+def kind_of_values(X: MatrixLike) -> Literal["counts", "amounts", "logarithms", "signed"]:
+    """Tell counts (whole numbers) from other amounts, such as TPM, from values without negative ones that are small
+    enough for logarithms, and from all others, by values spread over the data. Missing ones are passed over."""
+    values = np.nan_to_num(_looked_at(X))
+    if (values < 0).any():
+        return "signed"
+    if values.any() and (values == np.round(values)).all():
+        return "counts"
+    return "amounts" if values.max(initial=0.0) > _LARGE else "logarithms"
 
 
-def are_amounts(X: Any) -> bool:
-    """Tell whether nothing is negative, as in amounts and their logarithms, from values spread over the data."""
-    return not bool((_looked_at(X) < 0).any())
-
-
-def _looked_at(X: Any) -> FloatArray:
+def _looked_at(X: MatrixLike) -> FloatArray:
     """Return some values: of some features, or of some samples where these are cheaper to read."""
     if hasattr(X, "tocsr"):
         values = without_repeats(X).data
@@ -46,7 +47,7 @@ def _spread(n_others: int, n: int) -> IntArray:
     return np.unique(np.linspace(0, n - 1, max(1, min(n, _LOOKED_AT // max(1, n_others)))).astype(np.intp))
 
 
-def log_counts(X: Any) -> tuple[DataMatrix, FloatArray]:
+def log_counts(X: MatrixLike) -> tuple[DataMatrix, FloatArray]:
     """Return the logarithms of counts at one library size, wherever the counts are stored, and the samples' depth
     log(s_t). Shallow samples stay noisier, so features still follow the depth a little. In memory one transformed copy
     is made; other data is transformed when read."""
@@ -97,14 +98,14 @@ class LogCounts(DerivedSource):
     def subset(self, rows: IntArray) -> Source:
         return LogCounts(self.base.subset(rows), self.factors[rows], squared=self.squared)
 
-    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Raw:
         return _logarithms(self.base.columns(start, stop, buffer), self.factors[:, None], squared=self.squared)
 
-    def rows(self, start: int, stop: int) -> Any:
+    def rows(self, start: int, stop: int) -> Raw:
         return _logarithms(self.base.rows(start, stop), self.factors[start:stop, None], squared=self.squared)
 
 
-def _logarithms(X: Any, factors: FloatArray, *, squared: bool = False) -> Any:
+def _logarithms(X: Raw, factors: FloatArray, *, squared: bool = False) -> Raw:
     """Return log(1 + x f), or its square, for an array or a sparse matrix, f one factor per row."""
     if hasattr(X, "tocsr"):
         out = without_repeats(X).astype(np.float32 if X.dtype == np.float32 else np.float64, copy=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
+from scipy.sparse import csr_array
 
 from eigensieve._types import Array, DType, FloatArray, IntArray
 from eigensieve.data.digest import dense_digests
@@ -105,22 +106,18 @@ def standardised(
     return Z.astype(dtype, copy=False)
 
 
+@dataclass(eq=False)
 class DenseBlock:
     """A block of dense columns as they are stored, centred and scaled implicitly. No copy is made: with centres c and
     scales s, M_b V = s * (X_b'V - c 1'V) and M_b'W = X_b (s * W) - 1 (c * s)'W. Columns whose mean is far from zero
     compared with their spread come standardised, without centres and scales."""
 
-    def __init__(
-        self,
-        start: int,
-        stop: int,
-        raw: Array,
-        center: FloatArray | None = None,
-        scale: FloatArray | None = None,
-        compiled: bool = True,  # False where the data is so small that compiling loops would take longer than they save
-    ) -> None:
-        self.start, self.stop, self.compiled = start, stop, compiled
-        self.raw, self.center, self.scale = raw, center, scale
+    start: int
+    stop: int
+    raw: Array
+    center: FloatArray | None = None
+    scale: FloatArray | None = None
+    compiled: bool = True  # False where the data is so small that compiling loops would take longer than they save
 
     @cached_property
     def Z(self) -> FloatArray:
@@ -152,7 +149,7 @@ class DenseBlock:
     def add_back(self, W: FloatArray, values: FloatArray, shift: FloatArray) -> None:
         np.add(values, self.back(W), out=values)
 
-    def quadratic(self, S: Any) -> FloatArray:
+    def quadratic(self, S: csr_array) -> FloatArray:
         if not self.compiled:
             # row by row, so that copies of a column stay equal wherever they are in the block
             product = S.astype(np.float64, copy=False) @ self.Z

@@ -7,11 +7,15 @@ odd and h is one-to-one. Parts of the samples are added up in any order.
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from eigensieve._types import Array, IntArray
+
+if TYPE_CHECKING:
+    from eigensieve.data.matrix import DataMatrix
+    from eigensieve.data.passes import Block
 
 _R = 0x9E3779B97F4A7C15  # odd, and 5 modulo 8: its powers have the longest period
 _WORD = 1 << 64
@@ -20,7 +24,7 @@ _SHIFT = np.uint64(33)
 _STEPS = 8.1377  # levels per standard deviation; few values of tables of whole numbers lie between two of them
 
 
-def fingerprint(data: Any) -> str:
+def fingerprint(data: "DataMatrix") -> str:
     """Return a fingerprint of all raw values of a data matrix with their places; one pass."""
     columns = np.ascontiguousarray(data.column_digests(), dtype="<u8")
     return hashlib.sha256(repr(data.shape).encode() + columns.tobytes()).hexdigest()
@@ -34,11 +38,10 @@ class Orders:
     features: IntArray
 
     def ranks(self) -> IntArray:
-        """Return the place of every sample."""
         return np.argsort(self.samples)
 
 
-def value_orders(data: Any) -> Orders:
+def value_orders(data: "DataMatrix") -> Orders:
     """Return orders that move with the samples and the features of raw data, except among equal ones.
 
     With q_ti = h(8.1 (x_ti - mean_i) / sd_i rounded) and g another mixing of bits, c_t = sum_i q_ti, then d_i = sum_t
@@ -49,11 +52,11 @@ def value_orders(data: Any) -> Orders:
     samples = row_digests(data)
     features = np.concatenate(data.map_blocks(lambda block: _scrambled(samples) @ levels.of(block)))
     codes = _scrambled(features)
-    samples = sum(data.map_blocks(lambda block: levels.of(block) @ codes[block.start : block.stop]))
+    samples = np.asarray(sum(data.map_blocks(lambda block: levels.of(block) @ codes[block.start : block.stop])))
     return Orders(np.argsort(samples, kind="stable"), np.argsort(features, kind="stable"))
 
 
-def row_digests(data: Any) -> IntArray:
+def row_digests(data: "DataMatrix") -> IntArray:
     """Return c_t = sum_i q_ti modulo 2^64 for every sample: the same for any order and units of the features."""
     levels = _Levels(data)
     return np.sum(data.map_blocks(lambda block: levels.of(block).sum(axis=1, dtype=np.uint64)), axis=0, dtype=np.uint64)
@@ -63,13 +66,13 @@ class _Levels:
     """q of raw values, 0 where one is missing. Blocks may be read by other processes, which do not hold what the data
     share."""
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: "DataMatrix") -> None:
         stats = data.stats()
         self.gaps, self.mean = data.shared.gaps, np.asarray(stats.mean)
         sd = np.asarray(stats.centered_norm) / np.sqrt(data.n_samples)
         self.steps = np.divide(_STEPS, sd, out=np.zeros(data.n_features), where=~stats.constant)
 
-    def of(self, block: Any) -> IntArray:
+    def of(self, block: "Block") -> IntArray:
         place = slice(block.start, block.stop)
         values = _mixed(np.rint((block.toarray() - self.mean[place]) * self.steps[place]))
         return values if self.gaps is None else values * self.gaps.present(place)

@@ -7,24 +7,17 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
-from eigensieve._types import Array
+from eigensieve._types import Array, MatrixLike
 from eigensieve.data.dense import DenseData
+from eigensieve.data.disk import sources
 from eigensieve.data.disk.npy import memmap_source, npy_source
-from eigensieve.data.disk.sources import (
-    DEFAULT_MEMORY,
-    ParquetSource,
-    Source,
-    hdf5_source,
-    parse_bytes,
-    sparse_source,
-    zarr_source,
-)
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.sparse import SparseData
 
 
-def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
+def as_data(X: MatrixLike, max_memory: int | None = None) -> DataMatrix:
     """Return the data matrix for the user's data: the one place that knows the backends. X is an array, sparse matrix,
     memory map, HDF5 dataset, Zarr array, AnnData, Dask collection or DataMatrix. `max_memory` is how many bytes data
     read from disk may take at any time."""
@@ -40,7 +33,7 @@ def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
         data.shared.names = np.asarray(X.var_names, dtype=object)
         return data
     if kind is not None:
-        memory = parse_bytes(DEFAULT_MEMORY) if max_memory is None else max_memory
+        memory = sources.parse_bytes(sources.DEFAULT_MEMORY) if max_memory is None else max_memory
         source = _source_of(X, kind, memory)
         if source is not None:
             return streamed(source, memory)
@@ -55,12 +48,12 @@ def as_data(X: Any, max_memory: int | None = None) -> DataMatrix:
     )
 
 
-def is_stored(X: Any) -> bool:
+def is_stored(X: MatrixLike) -> bool:
     """Return whether data is not only an array in memory: memory maps, HDF5, Zarr, AnnData, Dask."""
     return isinstance(X, DataMatrix) or stored_kind(X) is not None
 
 
-def stored_kind(X: Any) -> str | None:
+def stored_kind(X: MatrixLike) -> str | None:
     """Return the kind of stored or distributed data that an object is; None for everything else. The names of its type
     tell, so that no optional package is imported to find out that it is not in use."""
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
@@ -75,17 +68,17 @@ def stored_kind(X: Any) -> str | None:
     return None
 
 
-def _source_of(X: Any, kind: str, memory: int) -> Source | None:
+def _source_of(X: MatrixLike, kind: str, memory: int) -> sources.Source | None:
     """Return the source behind an open handle; None for a memory map that must be used as an array."""
     if kind == "memmap":
         return memmap_source(X)
     if kind != "backed sparse":
-        return hdf5_source(X, memory) if kind == "hdf5" else zarr_source(X, memory)
+        return sources.hdf5_source(X, memory) if kind == "hdf5" else sources.zarr_source(X, memory)
     path = X.group.file.filename
-    return sparse_source(X.group, f"{path}:{X.group.name}", path)
+    return sources.sparse_source(X.group, f"{path}:{X.group.name}", path)
 
 
-def streamed(source: Source, max_memory: int) -> DataMatrix:
+def streamed(source: sources.Source, max_memory: int) -> DataMatrix:
     """Read a source along the axis that its layout favours."""
     from eigensieve.data.disk.rows import RowStreamedData, SparseRowData
     from eigensieve.data.disk.stream import StreamedData
@@ -97,7 +90,9 @@ def streamed(source: Source, max_memory: int) -> DataMatrix:
     return (SparseRowData if source.sparse else RowStreamedData)(source, max_memory)
 
 
-def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset: str | None = None) -> DataMatrix:
+def open_data(
+    source: Any, *, max_memory: float | str = sources.DEFAULT_MEMORY, dataset: str | None = None
+) -> DataMatrix:
     """Open data that stays where it is, for the `fit` of any selector.
 
     Parameters
@@ -130,38 +125,34 @@ def open_data(source: Any, *, max_memory: float | str = DEFAULT_MEMORY, dataset:
     >>> QAlphaSelector(8).fit(open_data(path, max_memory="10MB")).get_support(indices=True)
     array([0, 1, 2, 3, 4, 5, 6, 7])
     """
-    memory = parse_bytes(max_memory)
+    memory = sources.parse_bytes(max_memory)
     if isinstance(source, str | os.PathLike):
         return streamed(_open_path(Path(source), memory, dataset), memory)
     if dataset is not None:
-        raise ValueError(
-            "The 'dataset' parameter of open_data must be None unless a path is given. "
-            f"Got {dataset!r} for {type(source).__name__} instead."
-        )
+        got = f"{dataset!r} for {type(source).__name__}"
+        raise wrong_parameter("dataset", "open_data", "be None unless a path is given", got)
     return as_data(source, memory)
 
 
-def _open_path(path: Path, max_memory: int, dataset: str | None) -> Source:
+def _open_path(path: Path, max_memory: int, dataset: str | None) -> sources.Source:
     from eigensieve.tables import format_of
 
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}. Check the path.")
     format = format_of(path, in_place=True).name
     if format in ("npy", "parquet") and dataset is not None:
-        raise ValueError(
-            f"The 'dataset' parameter of open_data must be None for {path.suffix} files, which hold one matrix. "
-            f"Got {dataset!r} instead."
-        )
+        must = f"be None for {path.suffix} files, which hold one matrix"
+        raise wrong_parameter("dataset", "open_data", must, repr(dataset))
     if format == "npy":
         return npy_source(path)
     if format == "parquet":
-        return ParquetSource(path)
+        return sources.ParquetSource(path)
     if format == "zarr":
         return _open_zarr(path, max_memory, dataset)
     return _open_hdf5(path, max_memory, dataset or ("X" if format == "h5ad" else None))
 
 
-def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
+def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> sources.Source:
     from eigensieve.tables import DataError, check_hdf5
 
     h5py = require("h5py", extra="disk")
@@ -177,27 +168,27 @@ def _open_hdf5(path: Path, max_memory: int, dataset: str | None) -> Source:
         found = file[_choose(path, dataset, matrices, file)]
         names = _var_names(file, found)
         if isinstance(found, h5py.Group):
-            return sparse_source(found, f"{path}:{found.name}", path, names)
-        return hdf5_source(found, max_memory, names)
+            return sources.sparse_source(found, f"{path}:{found.name}", path, names)
+        return sources.hdf5_source(found, max_memory, names)
     except (RuntimeError, KeyError, TypeError, IndexError, UnicodeError) as error:  # h5py's, and parts that are missing
         raise OSError(f"{path} cannot be read as HDF5: {error}. It may be truncated; write it again.") from error
 
 
-def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> Source:
+def _open_zarr(path: Path, max_memory: int, dataset: str | None) -> sources.Source:
     zarr = require("zarr", extra="disk")
     try:
         found = zarr.open(path, mode="r")
     except Exception as error:  # damaged metadata raises exceptions of many kinds
         raise OSError(f"{path} cannot be opened as Zarr: {error}. It may be incomplete; write it again.") from error
     if hasattr(found, "shape"):
-        return zarr_source(found, max_memory)
+        return sources.zarr_source(found, max_memory)
     if dataset is None and "X" in found:
         dataset = "X"
     matrices = [name for name, item in found.arrays() if item.ndim == 2]
     member = found[_choose(path, dataset, matrices, found)]
     if not hasattr(member, "shape"):
-        return sparse_source(member, f"{path}/{dataset}", path)
-    return zarr_source(member, max_memory)
+        return sources.sparse_source(member, f"{path}/{dataset}", path)
+    return sources.zarr_source(member, max_memory)
 
 
 def _choose(path: Path, dataset: str | None, matrices: list[str], holder: Any) -> str:
@@ -207,10 +198,7 @@ def _choose(path: Path, dataset: str | None, matrices: list[str], holder: Any) -
     if dataset is not None and dataset in holder:
         return dataset
     shown = ", ".join(repr(name) for name in matrices[:8]) or ", ".join(repr(name) for name in list(holder)[:8])
-    raise ValueError(
-        f"The 'dataset' parameter of open_data must name one matrix of {path}, which holds {shown}. "
-        f"Got {dataset!r} instead."
-    )
+    raise wrong_parameter("dataset", "open_data", f"name one matrix of {path}, which holds {shown}", repr(dataset))
 
 
 def _var_names(file: Any, found: Any) -> Array | None:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 from scipy.sparse import hstack, issparse, vstack
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray, JsonDict, Raw
 from eigensieve.data.digest import place_values
 from eigensieve.data.passes import BackwardSum, Block, BlockFunction, Sweep, add_up, numbered, ordered_map
 from eigensieve.data.stats import BlockMoments, ColumnStats, joined_stats, standardization
@@ -49,8 +49,7 @@ class Shared:
     exponents: IntArray | None = None
     """The powers of two by which the columns were multiplied, if they were; see ``memory.py``."""
     gaps: "Gaps | None" = None
-    kept: dict[str, Any] = field(default_factory=dict)
-    """Objects that a backend keeps from pass to pass."""
+    kept: JsonDict = field(default_factory=dict)  # objects that a backend keeps from pass to pass
 
 
 @dataclass(eq=False, repr=False)
@@ -67,8 +66,6 @@ class DataMatrix(ABC):
     far: FloatArray | None = field(default=None, init=False)  # standard deviations from zero to each raw column's mean
     roots: FloatArray | None = field(default=None, init=False)
     shared: Shared = field(default_factory=Shared, init=False)
-
-    # -- the methods that a backend provides ---------------------------------------------------------------------
 
     @abstractmethod
     def block(self, start: int, stop: int) -> Block:
@@ -93,8 +90,6 @@ class DataMatrix(ABC):
     def stored(self, start: int, stop: int) -> "StoredColumns | None":
         """Return features start..stop as they lie in memory, for compiled passes; None where these do not apply."""
         return None
-
-    # -- statistics and views ------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -183,11 +178,9 @@ class DataMatrix(ABC):
         found.shared.gaps = gaps and gaps.among(rows)
         return found.rescaled(self.center, self.scale, self.far)
 
-    def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
+    def raw_samples(self, rows: IntArray, start: int, stop: int) -> Raw:
         """Return some samples of raw features start..stop as they are stored; only for data in memory."""
         raise TypeError(f"{type(self).__name__} is not in memory: use samples.")
-
-    # -- passes --------------------------------------------------------------------------------------
 
     def map_blocks(self, fn: Callable[[Block], Result]) -> list[Result]:
         """Return ``fn(block)`` for consecutive blocks of all features, in order; one pass, on threads."""
@@ -287,8 +280,6 @@ class DataMatrix(ABC):
         self.shared.passes += 1
         yield from ordered_map(lambda ranges: work(self, 0, ranges), self.segments(self.n_segments))
 
-    # -- feature arrays: one row per feature, kept where the backend wants them -----------------------
-
     def inner(self, A: FloatArray, B: FloatArray) -> FloatArray:
         """Return A'B, which is small, for two feature arrays of a sweep."""
         return np.asarray(A.T @ B)
@@ -336,7 +327,7 @@ class DataMatrix(ABC):
         return tuple(outputs)
 
 
-def joined(parts: Sequence[Any], axis: int) -> Any:
+def joined(parts: Sequence[Raw], axis: int) -> Raw:
     """Put raw parts together: arrays, or sparse matrices."""
     if len(parts) == 1:
         return parts[0]
@@ -345,6 +336,5 @@ def joined(parts: Sequence[Any], axis: int) -> Any:
     return np.concatenate(parts, axis=axis)
 
 
-def _samples(rows: IntArray, piece: DataMatrix, offset: int, ranges: Ranges) -> Any:
-    """Cut some samples out of a segment."""
+def _samples(rows: IntArray, piece: DataMatrix, offset: int, ranges: Ranges) -> Raw:
     return piece.raw_samples(rows, ranges[0][0], ranges[-1][1])

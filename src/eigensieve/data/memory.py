@@ -28,7 +28,7 @@ class Gaps:
     share: FloatArray  # of the samples that have a value, per feature
     rows: IntArray | None = None  # which samples of X the data holds; None for all
 
-    def present(self, columns: Array | slice) -> BoolArray:
+    def present(self, columns: IntArray | slice) -> BoolArray:
         some = self.X[:, columns]
         return ~np.isnan(some if self.rows is None else some[self.rows])
 
@@ -87,7 +87,7 @@ def _fill(
     filled[:, places] = np.where(gaps, middle + np.ldexp(design @ fit[:, :, 0].T, unit), given[:, places])
 
 
-def tamed(data: DataMatrix, extreme: BoolArray) -> DataMatrix | None:
+def rescaled_extremes(data: DataMatrix, extreme: BoolArray) -> DataMatrix | None:
     """Return a copy of raw data in which the extreme columns have a plain scale; None if the data is not in memory. The
     powers of two are ``shared.exponents`` of the copy."""
     stats = data.stats()

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from joblib import cpu_count
+from scipy.sparse import csr_array
 from threadpoolctl import ThreadpoolController
 
 from eigensieve._types import FloatArray, IntArray
@@ -40,7 +41,7 @@ class Block(Protocol):
     def gram(self, weights: FloatArray) -> FloatArray:
         """Return M_b' diag(weights) M_b (samples x samples)."""
 
-    def quadratic(self, S: Any) -> FloatArray:
+    def quadratic(self, S: csr_array) -> FloatArray:
         """Return m_i' S m_i for every feature of the block; S is symmetric and sparse."""
 
     def squares(self, weights: FloatArray) -> FloatArray:

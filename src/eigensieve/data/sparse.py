@@ -4,12 +4,12 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from scipy.sparse import csc_array, issparse
+from scipy.sparse import csc_array, csr_array, issparse
 
-from eigensieve._types import Array, DType, FloatArray, IntArray
+from eigensieve._types import Array, DType, FloatArray, IntArray, MatrixLike, Raw
 from eigensieve.data.dense import FARTHEST, at, standardised
 from eigensieve.data.digest import sparse_digests
 from eigensieve.data.matrix import DataMatrix, Ranges, Shared
@@ -25,7 +25,7 @@ class SparseData(DataMatrix):
     """A sparse matrix in compressed columns. Compressed columns are used as they are; any other layout is converted
     once (one copy of the non-zeros)."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: MatrixLike) -> None:
         super().__init__(X.shape[0], X.shape[1], np.dtype(np.float32 if X.dtype == np.float32 else np.float64))
         columns = X.tocsc()
         if not columns.has_canonical_format:
@@ -119,10 +119,10 @@ class SparseData(DataMatrix):
 
     def take(self, indices: IntArray | slice) -> FloatArray:
         pointed = self.indices.astype(self.indptr.dtype, copy=False)
-        whole: Any = csc_array((self.values, pointed, self.indptr), shape=(self.n_samples, self.n_features))
+        whole: Raw = csc_array((self.values, pointed, self.indptr), shape=(self.n_samples, self.n_features))
         return standardised(whole[:, indices].toarray(), at(self.center, indices), at(self.scale, indices), self.dtype)
 
-    def raw_samples(self, rows: IntArray, start: int, stop: int) -> Any:
+    def raw_samples(self, rows: IntArray, start: int, stop: int) -> Raw:
         # scipy would copy all non-zeros on the way
         place = np.full(self.n_samples, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
@@ -179,7 +179,7 @@ class SparseBlock:
         shift = np.asarray(raw @ (weights * self.center)).reshape(-1)
         return out - np.add.outer(shift, shift) + float(np.sum(weights * self.center**2))
 
-    def quadratic(self, S: Any) -> FloatArray:
+    def quadratic(self, S: csr_array) -> FloatArray:
         raw = self._matrix()
         energy = np.asarray(raw.multiply(S @ raw).sum(axis=0)).reshape(-1)
         degree = np.asarray(S.sum(axis=1)).reshape(-1)
@@ -206,7 +206,7 @@ class SparseBlock:
     def toarray(self) -> FloatArray:
         return standardised(self._matrix().toarray(), self.center, self.scale, self.dtype)
 
-    def _matrix(self) -> Any:
+    def _matrix(self) -> Raw:
         """Return the raw values of this block as a scipy matrix in compressed columns."""
         first, last = int(self.indptr[0]), int(self.indptr[-1])
         rows = self.indices[first:last].astype(self.indptr.dtype, copy=False)
@@ -214,7 +214,7 @@ class SparseBlock:
         return csc_array(arrays, shape=(self.n_samples, self.stop - self.start)).astype(np.float64, copy=False)
 
 
-def near_zero(X: Any) -> Any:
+def near_zero(X: MatrixLike) -> Raw:
     """Return samples as far apart as those of X, moved so that their inner products keep the digits of the distances.
     Columns far from zero are moved by their mean. A sparse result holds no entry twice."""
     if not issparse(X):
@@ -228,7 +228,7 @@ def near_zero(X: Any) -> Any:
     return csc_array((moved[0], data.indices.astype(np.int64), data.indptr), shape=data.shape).tocsr()
 
 
-def without_repeats(X: Any) -> Any:
+def without_repeats(X: MatrixLike) -> Raw:
     """Return a sparse matrix in compressed rows or columns that holds no entry twice: X itself where it is one. Entries
     that are stored several times count as their sum. Code that reads the stored values one by one would take each for a
     value of its own. X is never changed."""

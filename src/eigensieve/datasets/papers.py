@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from eigensieve._errors import wrong_parameter
-from eigensieve.datasets.synthetic import RandomState, SyntheticData, check_range
+from eigensieve._errors import check_range, wrong_parameter
+from eigensieve.datasets.synthetic import RandomState, SyntheticData
 
 N_SAMPLES, N_CLUSTERS, N_IRRELEVANT = 150, 3, 11
 _NOISE = 20.0
@@ -27,10 +27,8 @@ def make_weston_linear(
 
     Parameters
     ----------
-    n_samples : int
-        How many samples.
-    n_features : int
-        At least 6.
+    n_samples, n_features : int
+        Size of the data; at least 6 features.
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
 
@@ -62,10 +60,8 @@ def make_weston_nonlinear(
 
     Parameters
     ----------
-    n_samples : int
-        How many samples.
-    n_features : int
-        At least 2.
+    n_samples, n_features : int
+        Size of the data; at least 2 features.
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
 
@@ -114,10 +110,8 @@ def make_gene_expression(
         Samples in each class, a and b.
     irrelevant_fraction : float
         e; the number of irrelevant features is ``round(e m)``.
-    mean_range : float
-        d.
-    spread : float
-        s.
+    mean_range, spread : float
+        d and s.
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
 

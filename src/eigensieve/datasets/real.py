@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 from sklearn.utils import Bunch
 
 from eigensieve._errors import wrong_parameter
+from eigensieve._types import JsonDict
 
 DATA_VARIABLE = "EIGENSIEVE_DATA"
 
@@ -101,7 +102,7 @@ def load_real(name: str) -> Bunch:
             f"or point {DATA_VARIABLE} at another folder."
         )
     with np.load(path, allow_pickle=False) as stored:
-        entries: dict[str, Any] = {
+        entries: JsonDict = {
             _RENAMED.get(key, key): value.item() if value.ndim == 0 else value for key, value in stored.items()
         }
     if "X_data" in entries:

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike
 from scipy.sparse import csr_matrix, vstack
 from sklearn.utils import Bunch
 
-from eigensieve._errors import wrong_parameter
+from eigensieve._errors import check_range, wrong_parameter
 
 RandomState = int | np.random.Generator | None
 
@@ -41,14 +41,6 @@ def features_at(positions: np.ndarray, n_features: int) -> np.ndarray:
     mask = np.zeros(n_features, dtype=bool)
     mask[positions] = True
     return mask
-
-
-def check_range(generator: str, **values: tuple[float, float] | tuple[float, float, float]) -> None:
-    """Raise unless every ``name=(value, smallest)`` and every ``name=(value, smallest, largest)`` is in its range."""
-    for name, (value, low, *high) in values.items():
-        if not low <= value <= max(high, default=np.inf):
-            allowed = f"between {low} and {high[0]}" if high else f"at least {low}"
-            raise wrong_parameter(name, generator, f"be {allowed}", repr(value))
 
 
 _AT_ONCE = 2**22  # rates of cells that are held at a time

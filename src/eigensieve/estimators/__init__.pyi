@@ -20,14 +20,13 @@ from .outcome import Findings as Findings
 from .outcome import known_and_used as known_and_used
 from .outcome import selected_features as selected_features
 from .panel_worth import score_panel as score_panel
+from .persistence import ESTIMATORS as ESTIMATORS
 from .persistence import ModelFileError as ModelFileError
 from .persistence import load_model as load_model
 from .persistence import read_model_header as read_model_header
 from .persistence import save_model as save_model
 from .qalpha_selector import QAlphaSelector as QAlphaSelector
 from .reduced_set import ReducedSetSVC as ReducedSetSVC
-from .registry import ESTIMATORS as ESTIMATORS
-from .registry import estimator_class as estimator_class
 from .rejection_cascade import RejectionCascade as RejectionCascade
 from .sieve_selector import SieveSelector as SieveSelector
 from .small_machine import positive_scores as positive_scores

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from eigensieve._errors import wrong_parameter
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import Interval, StrOptions
-from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import DataMatrix, as_data, is_stored, tamed, without_gaps
+from eigensieve._types import BoolArray, FloatArray, IntArray, MatrixLike, OneEach, RandomState
+from eigensieve.data import DataMatrix, as_data, is_stored, rescaled_extremes, without_gaps
 
 AUTO = StrOptions({"auto"})
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -45,21 +45,21 @@ def progress_of(estimator: BaseEstimator) -> Progress:
     return progress_for(type(estimator).__name__, getattr(estimator, "verbose", 0))
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: RandomState) -> np.random.Generator:
     """Return the random numbers of `random_state`: a Generator is used as it is, all else as in scikit-learn."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
-def scikit_state(random_state: Any) -> Any:
+def scikit_state(random_state: RandomState) -> Any:
     """Return `random_state` for scikit-learn's own functions, which do not take a Generator."""
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.bit_generator)
     return random_state
 
 
-def check_stored(estimator: BaseEstimator, X: Any, *, reset: bool = True, min_samples: int = 1) -> DataMatrix:
+def check_stored(estimator: BaseEstimator, X: MatrixLike, *, reset: bool = True, min_samples: int = 1) -> DataMatrix:
     """Do for stored or distributed data what scikit-learn's ``validate_data`` does for arrays. The values are not read.
 
     With `reset`, as in `fit`, remember names and number of features; else compare them. Print the progress of every
@@ -112,7 +112,7 @@ def name_columns(estimator: BaseEstimator, indices: Sequence[int] | IntArray) ->
     return ", ".join(shown) + more
 
 
-def check_columns(X: Any, given: str = "X") -> None:
+def check_columns(X: MatrixLike, given: str = "X") -> None:
     """Raise when a column of a data frame does not hold numbers. Name the columns and the fix.
 
     Arrays and lists are left to scikit-learn, stored data to `as_data`.
@@ -163,7 +163,7 @@ def _refused(estimator: BaseEstimator, given: str) -> str:
 
 
 def check_data(
-    estimator: BaseEstimator, X: Any, y: Any = None, *, min_samples: int = 2, reset: bool = True
+    estimator: BaseEstimator, X: MatrixLike, y: OneEach = None, *, min_samples: int = 2, reset: bool = True
 ) -> DataMatrix:
     """Validate X as scikit-learn does and return its data matrix. Nothing is copied that need not be.
 
@@ -193,7 +193,7 @@ def check_scale(estimator: BaseEstimator, data: DataMatrix) -> DataMatrix:
     extreme = data.extreme()
     if not extreme.any():
         return data
-    found = tamed(data, extreme)
+    found = rescaled_extremes(data, extreme)
     if found is None:
         columns = np.flatnonzero(extreme)
         raise ValueError(
@@ -235,7 +235,7 @@ class BaseSelector(SelectorMixin, Estimator):
     ranking_: IntArray
     selection_order_: IntArray
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Any:
         """Reduce X to the selected features.
 
         Parameters

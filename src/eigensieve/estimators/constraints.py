@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from eigensieve._errors import wrong_parameter
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict, MatrixLike, OneEach
 from eigensieve._words import counted
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import warn_user
@@ -21,15 +21,8 @@ _NAMES = ("keep", "exclude", "feature_groups", "feature_costs", "max_cost")
 
 
 def read_constraints(model: BaseEstimator, usable: BoolArray) -> Constraints:
-    """Return the constraints of a selector that has seen X.
-
-    Parameters
-    ----------
-    model : estimator
-        With the parameters `keep`, `exclude`, `feature_groups`, `max_per_group`, `feature_costs` and `max_cost`.
-    usable : ndarray of bool of shape (n_features,)
-        Features that vary. A constant feature in `keep` is kept, too.
-    """
+    """Return the constraints of a selector that has seen X; `usable` features vary. A constant feature in `keep` is
+    kept, too."""
     keep, exclude = feature_indices(model, "keep"), feature_indices(model, "exclude")
     both = np.intersect1d(keep, exclude)
     if len(both):
@@ -82,19 +75,9 @@ def feature_indices(model: BaseEstimator, parameter: str) -> IntArray:
     return as_indices(given, model.n_features_in_, names, parameter, type(model).__name__)
 
 
-def as_indices(given: Any, n_features: int, names: Any, parameter: str, owner: str) -> IntArray:
-    """Return columns by names, indices or a mask; refuse those that do not exist, by name.
-
-    Parameters
-    ----------
-    given : array-like
-        Names, indices (negative ones count from the end) or a mask.
-    n_features : int
-    names : ndarray of str or None
-        The names of the features.
-    parameter, owner : str
-        For messages.
-    """
+def as_indices(given: OneEach, n_features: int, names: Array | None, parameter: str, owner: str) -> IntArray:
+    """Return columns by names, indices (negative ones count from the end) or a mask; refuse those that do not exist.
+    Messages speak of the `parameter` of the `owner`."""
     values = np.asarray(by_name(given, names))
 
     def wrong(must: str, got: str, fix: str = "") -> ValueError:
@@ -133,38 +116,17 @@ def by_name(given: Any, names: Any) -> Any:
 
 @dataclass(frozen=True)
 class ConstraintCost:
-    """What the constraints of a selection cost.
+    """The cost of the constraints of a selection."""
 
-    Attributes
-    ----------
-    words : list of str
-        The constraints.
-    shown, free : float
-        How well the selection, and as many features without constraints, show the structure (R2).
-    instead : ndarray of int
-        Features that would have been selected without constraints and are not.
-    """
-
-    words: list[str]
-    shown: float
-    free: float
-    instead: IntArray
+    words: list[str]  # the constraints
+    shown: float  # how well the selection shows the structure (R2)
+    free: float  # how well as many features without constraints show it
+    instead: IntArray  # features that would have been selected without constraints and are not
 
 
-def constraint_cost(model: BaseEstimator, X: Any, data: DataMatrix, known: dict[str, Any]) -> ConstraintCost | None:
-    """Return what the constraints of a fitted selector cost.
-
-    None if it has none, has selected nothing, or followed labels that are not given.
-
-    Parameters
-    ----------
-    model : estimator
-    X : as it was passed to ``fit``
-    data : DataMatrix
-        The same: centred columns of unit norm.
-    known : dict
-        The other arguments of ``fit``.
-    """
+def constraint_cost(model: BaseEstimator, X: MatrixLike, data: DataMatrix, known: JsonDict) -> ConstraintCost | None:
+    """Return the cost of a fitted selector's constraints, given the arguments of ``fit`` (`data` is X with centred
+    columns of unit norm). None if it has none, has selected nothing, or followed labels that are not given."""
     if all(getattr(model, name, None) is None for name in _NAMES) or not model.support_.any():
         return None
     if model.supervised_ and known.get("y") is None:

@@ -6,13 +6,14 @@ from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csc_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import progress_for
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import Array, FloatArray, IntArray, JsonDict, MatrixLike, RandomState
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
     BUMP,
@@ -72,7 +73,7 @@ class ElementMachine(SmallMachine):
     ridge: float | Literal["auto"] = "auto"
     tol: float = 1e-6
     table_size: int | None = None
-    random_state: Any = None
+    random_state: RandomState = None
     verbose: int = 0
 
     _parameter_constraints = {
@@ -89,20 +90,7 @@ class ElementMachine(SmallMachine):
     }
 
     @whole_fit
-    def fit(self, X: Any, y: Any) -> Self:
-        """Select the elements on (X, y).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples to fit; if a machine is matched, best those it was fitted on.
-        y : array-like of shape (n_samples,)
-            Labels of the samples, or numbers for a regression.
-
-        Returns
-        -------
-        self : object
-        """
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         X_valid, y = self._read(X, y)
         match = self._resolved_match()
         self._check_options(match)
@@ -112,7 +100,7 @@ class ElementMachine(SmallMachine):
         if match != "labels" or is_given(self.estimator):
             machine = self._resolve(X, X_valid, y)
         else:
-            self._given()  # raises for what is no machine
+            self._given()  # raises for anything but a machine
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():
             if machine is None or match == "labels":
@@ -159,10 +147,8 @@ class ElementMachine(SmallMachine):
         plan = self._plan(self._budget(match, n_basis, n_features))
         smallest = plan.smallest(n_basis, n_features)
         if plan.n_elements < smallest:
-            raise ValueError(
-                f"The 'n_elements' parameter of {type(self).__name__} must be at least {smallest} for "
-                f"shape={self.shape!r}, whose smallest mask has that many elements here. Got {self.n_elements} instead."
-            )
+            must = f"be at least {smallest} for shape={self.shape!r}, whose smallest mask has that many elements here"
+            raise self._wrong("n_elements", must, self.n_elements)
         kernel, basis = machine.full.kernel, machine.full.basis
         if match == "kernel":
             state: SelectionState = PrintedState(kernel, X, basis)
@@ -172,7 +158,7 @@ class ElementMachine(SmallMachine):
         self._warn_if_short(selection, plan, n_basis)
         return selection
 
-    def _match_labels(self, machine: KernelMachine | None, X: FloatArray, y: Any) -> Matched:
+    def _match_labels(self, machine: KernelMachine | None, X: FloatArray, y: Array) -> Matched:
         goal = self._goal(y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
         rng = generator(self.random_state)
         # The widths are chosen by the features' spreads: they are the gammas themselves.
@@ -188,22 +174,18 @@ class ElementMachine(SmallMachine):
         return basis, selection, expansion
 
     def _check_options(self, match: str) -> None:
-        """Raise a ValueError for options that do not go with what is matched."""
+        """Raise a ValueError for options that the match does not allow."""
         for name, values in _OPTIONS.get(match, {}).items():
             if getattr(self, name) not in values:
-                raise ValueError(
-                    f"The '{name}' parameter of {type(self).__name__} must be {' or '.join(map(repr, values))} for "
-                    f"match={match!r}. Got {getattr(self, name)!r} instead. "
-                    f"Set {name}={values[0]!r}, or match='decision'."
-                )
+                must = f"be {' or '.join(map(repr, values))} for match={match!r}"
+                fix = f"set {name}={values[0]!r}, or match='decision'"
+                raise self._wrong(name, must, repr(getattr(self, name)), fix)
 
     def _budget(self, match: str, n_basis: int, n_features: int) -> int:
         """Return `n_elements`, or all there are, with a warning."""
         if self.n_elements == "auto":
-            raise ValueError(
-                f"The 'n_elements' parameter of {type(self).__name__} must be an int for match={match!r}. "
-                f"Got 'auto' instead. Set match='labels' to have the number chosen."
-            )
+            must, fix = f"be an int for match={match!r}", "set match='labels' to have the number chosen"
+            raise self._wrong("n_elements", must, "'auto'", fix)
         available = n_basis * n_features
         if self.n_elements > available:
             warn_user(
@@ -253,11 +235,11 @@ class ElementMachine(SmallMachine):
         if self.table_size is not None:
             self._predictor = TablePredictor.build(self._expansion, self._low, self._high, self.table_size, dtype)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> JsonDict:
         # The predictor is built again on loading: compiled code sees no number of a file that was not checked.
         return {name: value for name, value in super().__getstate__().items() if name != "_predictor"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: JsonDict) -> None:
         super().__setstate__(state)
         if hasattr(self, "_expansion"):
             if {np.shape(self._low), np.shape(self._high)} != {(self._expansion.n_features,)}:
@@ -268,7 +250,7 @@ class ElementMachine(SmallMachine):
         return self._predictor.decision(X)
 
     @abstractmethod
-    def _goal(self, y: Any, ridge: float) -> Goal:
+    def _goal(self, y: Array, ridge: float) -> Goal:
         """Return the loss, targets and ridge term of ``match="labels"``."""
 
     def to_c(self, name: str = "eigensieve", *, precision: Precision = "single", scaler: Any = None) -> str:
@@ -302,7 +284,7 @@ class ElementMachine(SmallMachine):
         reach = np.maximum(np.abs(self._low), np.abs(self._high))
         return expansion_to_c(self._expansion, name, threshold, precision=precision, reach=reach, interface=interface)
 
-    def to_levels(self, X: Any, *, precision: Literal["int8", "int16"] = "int8") -> IntArray:
+    def to_levels(self, X: MatrixLike, *, precision: Literal["int8", "int16"] = "int8") -> IntArray:
         """Return samples as the C file of this precision expects them.
 
         Parameters

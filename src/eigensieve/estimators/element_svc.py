@@ -1,12 +1,10 @@
 """A kernel SVM for classes rewritten with a few (feature, support vector) elements."""
 
-from typing import Any
-
 import numpy as np
 from scipy.special import expit, softmax
 from sklearn.utils.metaestimators import available_if
 
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import Array, FloatArray, MatrixLike
 from eigensieve.elements import LOGISTIC, Goal
 from eigensieve.estimators.element_machine import ElementMachine
 from eigensieve.estimators.small_machine import SmallClassifier
@@ -77,7 +75,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
     table_size : int, default=None
         If given, columns with one element are evaluated by look-up tables with this many entries per feature.
         `table_error_bound_` says how far the result can be off. None evaluates the kernel itself.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same result.
     verbose : int, default=0
         Whether progress is printed.
@@ -133,7 +131,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         return Goal(LOGISTIC, targets[:, 1:] if classes.size == 2 else targets, ridge)
 
     @available_if(_matches_labels)
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """Return the probability of each class. Only if the labels are matched: decision values are then log-odds.
 
         Parameters

@@ -1,11 +1,9 @@
 """A kernel SVM for numbers (support vector regression) rewritten with a few (feature, support vector) elements."""
 
-from typing import Any
-
 from sklearn.base import RegressorMixin
 from sklearn.svm import SVR, NuSVR
 
-from eigensieve._types import FloatArray
+from eigensieve._types import FloatArray, MatrixLike
 from eigensieve.elements import SQUARED, Goal
 from eigensieve.estimators.element_machine import ElementMachine, Matched
 from eigensieve.estimators.kernel_machine import KernelMachine, resolve_regressor
@@ -54,7 +52,7 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
     def _check_targets(self, y: FloatArray) -> None:
         self._check_scale(y, "y")
 
-    def _resolve(self, X: Any, X_valid: FloatArray, y: FloatArray) -> KernelMachine:
+    def _resolve(self, X: MatrixLike, X_valid: FloatArray, y: FloatArray) -> KernelMachine:
         return resolve_regressor(*self._given(), X, X_valid, y)
 
     def _goal(self, y: FloatArray, ridge: float) -> Goal:
@@ -66,16 +64,5 @@ class ElementSelectedSVR(RegressorMixin, ElementMachine):
         basis, selection, expansion = super()._match_labels(machine, X, (y - middle) / unit)
         return basis, selection, expansion.rescaled(unit, middle)
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return the predicted numbers.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples in rows.
-
-        Returns
-        -------
-        predictions : ndarray of shape (n_samples,)
-        """
-        return self._values(X)[:, 0]
+    def _predicted(self, values: FloatArray) -> FloatArray:
+        return values[:, 0]

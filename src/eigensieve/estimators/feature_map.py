@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
 from eigensieve._sklearn import whole_fit
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray, MatrixLike, OneEach
 from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, check_data, features_by_weight, progress_of, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
@@ -56,7 +56,7 @@ class FeatureMap(BaseQAlpha):
         As in :class:`QAlphaSelector`. With labels the embedding of every round is the span of the class indicators, so
         that the rounds find different groups of features that tell the classes apart.
     solver_options : dict or None, default=None
-        ``"n_init"``, ``"max_iter"`` and ``"tol"`` of :class:`QAlphaSelector`, for every round.
+        As in :class:`QAlphaSelector`, for every round; ``"init"`` is "eigen" or "random".
     normalize, supervision, random_state, verbose
         As in :class:`QAlphaSelector`.
 
@@ -120,7 +120,7 @@ class FeatureMap(BaseQAlpha):
     }
 
     @whole_fit
-    def fit(self, X: Any, y: Any = None, *, side: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: OneEach = None, *, side: MatrixLike = None) -> Self:
         """Find the rounds.
 
         Parameters
@@ -168,21 +168,16 @@ class FeatureMap(BaseQAlpha):
         self.n_iter_ = sum(each.result.n_iter for each in rounds)
         self.converged_ = all(each.result.converged for each in rounds)
         self.rounds_ = np.where(self.support_, taken, -1)
-        if not labelled:
-            self._warn_same_structure()
-        late = [number for number, each in enumerate(rounds, 1) if not each.result.converged]
-        if late:
-            self._warn_not_converged(f"round {', '.join(map(str, late))} ")
-
-    def _warn_same_structure(self) -> None:
         again = np.flatnonzero(self.same_structure_)
-        if len(again):
+        if len(again) and not labelled:
             worst = again[self.overlaps_[again].argmax()]
             warn_user(
                 f"FeatureMap found no other structure: round {worst + 1} groups the samples as an earlier round does "
-                f"(overlap {self.overlaps_[worst]:.2f} of 1). Its features repeat the earlier ones. Use fewer "
-                "rounds."
+                f"(overlap {self.overlaps_[worst]:.2f} of 1). Its features repeat the earlier ones. Use fewer rounds."
             )
+        late = [number for number, each in enumerate(rounds, 1) if not each.result.converged]
+        if late:
+            self._warn_not_converged(f"round {', '.join(map(str, late))} ")
 
     def to_frame(self) -> Any:
         """Return the map as a pandas DataFrame: one row per feature, with weight, relevance and coordinate per round.

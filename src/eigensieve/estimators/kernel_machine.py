@@ -13,8 +13,9 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.validation import validate_data
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._sklearn import is_fitted
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import Array, FloatArray, MatrixLike
 from eigensieve.elements import FullExpansion, MaskedKernel, check_kernel_name, solve_weights
 
 
@@ -46,10 +47,7 @@ def given_machine(estimator: BaseEstimator, owner: str, kinds: tuple[Any, Any]) 
         machine = machine.estimator
     name = kinds[0].__name__
     if not isinstance(machine, kinds):
-        raise ValueError(
-            f"The 'estimator' parameter of {owner} must be an {name}, fitted or not, or None. "
-            f"Got {estimator!r} instead."
-        )
+        raise wrong_parameter("estimator", owner, f"be an {name}, fitted or not, or None", repr(estimator))
     check_kernel_name(machine.kernel)
     fitted = is_fitted(machine)
     if frozen and not fitted:
@@ -57,7 +55,7 @@ def given_machine(estimator: BaseEstimator, owner: str, kinds: tuple[Any, Any]) 
     return machine, fitted
 
 
-def resolve_classifier(svc: Any, fitted: bool, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
+def resolve_classifier(svc: Any, fitted: bool, X: MatrixLike, X_valid: FloatArray, y: Array) -> KernelMachine:
     """Return the expansion of a fitted SVC, or of one fitted here on (X, y), with its decision values.
 
     With more than two classes an unfitted SVC is fitted one-vs-rest. A fitted one is matched by its own one-vs-rest
@@ -71,25 +69,20 @@ def resolve_classifier(svc: Any, fitted: bool, X: Any, X_valid: FloatArray, y: A
     validate_data(svc, X, reset=False, skip_check_array=True)
     if len(svc.classes_) == 2:
         return _single_output(svc, svc.classes_, X_valid)
-    kernel, basis, values = MaskedKernel.from_svc(svc), _dense(svc.support_vectors_), _one_vs_rest(svc, X)
+    per_class = copy.copy(svc)
+    per_class.decision_function_shape = "ovr"  # one column per class, even if it was asked for one-vs-one
+    kernel, basis, values = MaskedKernel.from_svc(svc), _dense(svc.support_vectors_), per_class.decision_function(X)
     # No single expansion yields the votes exactly: these weights come close.
     alpha, intercept = solve_weights(kernel.full(X_valid.astype(np.float64), basis), values, 1e-6)
     return KernelMachine(svc, svc.classes_, FullExpansion(kernel, basis, alpha, intercept), lambda: values)
 
 
-def resolve_regressor(svr: Any, fitted: bool, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
+def resolve_regressor(svr: Any, fitted: bool, X: MatrixLike, X_valid: FloatArray, y: Array) -> KernelMachine:
     """Return the expansion of a fitted SVR, or of one fitted here on (X, y), with its predictions."""
     if not fitted:
         svr, X = clone(svr).fit(X_valid, y), X_valid
     validate_data(svr, X, reset=False, skip_check_array=True)
     return _single_output(svr, np.empty(0), X_valid)
-
-
-def _one_vs_rest(svc: Any, X: Any) -> FloatArray:
-    """Return decision values with one column per class, even if the SVC was asked for one-vs-one."""
-    svc = copy.copy(svc)
-    svc.decision_function_shape = "ovr"
-    return svc.decision_function(X)
 
 
 def _dense(vectors: Any) -> FloatArray:

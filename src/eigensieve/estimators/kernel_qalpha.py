@@ -8,25 +8,15 @@ import numpy as np
 from sklearn.utils import Tags
 
 from eigensieve._sklearn import StrOptions, whole_fit
-from eigensieve._types import Array, BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix, as_data
-from eigensieve.estimators.base import (
-    AT_LEAST_ONE,
-    NOT_NEGATIVE,
-    POSITIVE,
-    check_data,
-    features_by_weight,
-    generator,
-    progress_of,
-    warn_user,
-)
+from eigensieve.estimators import base
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, Rules, two_level_cut
 from eigensieve.operators import StandardAffinity
 from eigensieve.qalpha import (
     KERNELS,
     TAU,
-    Factor,
     KernelSettings,
     Knowledge,
     PairPenalty,
@@ -40,10 +30,10 @@ from eigensieve.qalpha import (
 )
 
 _KERNEL_RULES: Rules = {
-    "gamma": [POSITIVE],
-    "coef0": [NOT_NEGATIVE],
-    "degree": [AT_LEAST_ONE],
-    "section_size": [AT_LEAST_ONE],
+    "gamma": [base.POSITIVE],
+    "coef0": [base.NOT_NEGATIVE],
+    "degree": [base.AT_LEAST_ONE],
+    "section_size": [base.AT_LEAST_ONE],
 }
 _MUCH = 0.2  # the ranking cannot be trusted when a larger share of the kernel's trace is left out
 
@@ -82,7 +72,7 @@ class KernelQAlphaSelector(BaseQAlpha):
         As in :class:`QAlphaSelector`. With labels the kernel maps the centred class indicators like features, Q is the
         span of their images, and only the weights are sought.
     solver_options : dict or None, default=None
-        ``"n_init"``, ``"max_iter"`` and ``"tol"`` of :class:`QAlphaSelector`.
+        As in :class:`QAlphaSelector`; ``"init"`` is "eigen" or "random".
     random_state : int, RandomState, Generator or None, default=None
         For the columns that Nystroem's approximation draws, and for random starts.
     supervision, strength, verbose
@@ -128,7 +118,9 @@ class KernelQAlphaSelector(BaseQAlpha):
 
     n_clusters: int = 3
     _: KW_ONLY
-    kernel: Callable[[Array, Array], Array] | Literal["linear", "poly", "rbf", "sections", "precomputed"] = "poly"
+    kernel: (
+        Callable[[FloatArray, FloatArray], FloatArray] | Literal["linear", "poly", "rbf", "sections", "precomputed"]
+    ) = "poly"
     kernel_params: Options | None = None
     n_components: int | None = None
     criterion: Literal["energy", "gap"] = "energy"
@@ -137,7 +129,7 @@ class KernelQAlphaSelector(BaseQAlpha):
         **BaseQAlpha._parameter_constraints,
         "kernel": [StrOptions(set(KERNELS)), callable],
         "kernel_params": [dict, None],
-        "n_components": [None, AT_LEAST_ONE],
+        "n_components": [None, base.AT_LEAST_ONE],
     }
 
     @property
@@ -158,8 +150,8 @@ class KernelQAlphaSelector(BaseQAlpha):
             takes none of them.
         """
         known = Known(y, side=side, cannot_link=cannot_link, must_link=must_link)
-        progress = progress_of(self)
-        raw = check_data(self, X, known.y)
+        progress = base.progress_of(self)
+        raw = base.check_data(self, X, known.y)
         knowledge = self._read_knowledge(raw, known)
         labels, pairs, scale = knowledge.labels, knowledge.pairs, knowledge.scale
         usable = self._usable(raw)
@@ -167,12 +159,12 @@ class KernelQAlphaSelector(BaseQAlpha):
         progress(f"kernel of {raw.n_features} features")
         kernel = KernelSettings(self.kernel, self._normalization, self.n_components, **(self.kernel_params or {}))
         indicators = None if labels is None else class_indicators(labels.codes)
-        factor = map_features(raw, kernel, indicators, generator(self.random_state))
-        phi = np.where(usable[:, None], factor.phi[: raw.n_features], 0.0)
+        mapped, error = map_features(raw, kernel, indicators, base.generator(self.random_state))
+        phi = np.where(usable[:, None], mapped[: raw.n_features], 0.0)
         self._check_fourth_power(float(np.abs(phi).max()), np.float64, "a kernel that gives features")
         problem = self._problem(phi, min(int(self.n_clusters), phi.shape[1]), usable)
         if labels is not None:
-            basis, sizes, _ = np.linalg.svd(factor.phi[raw.n_features :].T, full_matrices=False)
+            basis, sizes, _ = np.linalg.svd(mapped[raw.n_features :].T, full_matrices=False)
             span = basis[:, sizes > 1e-6 * sizes[0]]
             check_likeness(phi, span)
             problem = replace(problem, n_clusters=span.shape[1], fixed_embedding=span)
@@ -180,7 +172,7 @@ class KernelQAlphaSelector(BaseQAlpha):
             penalty = PairPenalty(raw.standardized(kernel.normalize), pairs, knowledge.pair_strength, scale)
             problem = replace(problem, penalty=penalty)
         result = solve_steered(problem, Knowledge(scale=scale), self._settings(progress))
-        self._learn(result, usable, phi, factor, count)
+        self._learn(result, usable, phi, error, count)
         return self
 
     def _problem(self, phi: FloatArray, n_clusters: int, usable: BoolArray) -> Problem:
@@ -223,19 +215,19 @@ class KernelQAlphaSelector(BaseQAlpha):
             raise self._wrong("fit.X", must, "values too large or too small", fix)
         return np.asarray(np.diagonal(raw.take(np.arange(raw.n_features))) > 0)
 
-    def _learn(self, result: Result, usable: BoolArray, phi: FloatArray, factor: Factor, count: int | None) -> None:
-        order = features_by_weight(result.weights, usable)
+    def _learn(self, result: Result, usable: BoolArray, phi: FloatArray, error: float, count: int | None) -> None:
+        order = base.features_by_weight(result.weights, usable)
         self._learn_selection(order, order[: two_level_cut(result.weights[usable]) if count is None else count])
         self._learn_solution(result, usable)
         self.mapped_features_ = phi
         self.embedding_ = result.embedding
         self.projections_ = phi @ result.embedding
-        self.approximation_error_ = factor.error
+        self.approximation_error_ = error
         self.n_components_ = phi.shape[1]
-        if factor.error > _MUCH:
-            warn_user(
+        if error > _MUCH:
+            base.warn_user(
                 f"The approximation of the kernel from n_components={self.n_components} columns leaves out "
-                f"{factor.error:.0%} of its trace, and favours the features it drew. Increase n_components, or use a "
+                f"{error:.0%} of its trace, and favours the features it drew. Increase n_components, or use a "
                 "kernel of lower rank."
             )
 

@@ -17,6 +17,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
+from eigensieve._types import JsonDict
 from eigensieve.estimators.model_fields import (
     FLAG,
     IGNORED,
@@ -65,7 +66,7 @@ def _check_estimator(model: BaseEstimator, where: str) -> None:
             _RELATIONS[name](learned)
 
 
-def _check_fields(values: dict[str, Any], fields: Fields, sizes: Sizes, where: str) -> None:
+def _check_fields(values: JsonDict, fields: Fields, sizes: Sizes, where: str) -> None:
     unknown = sorted(values.keys() - fields.keys())
     require(not unknown, f"{where}{', '.join(unknown)} of it is not known to this version of eigensieve")
     for name, field in fields.items():
@@ -166,25 +167,25 @@ def _check_svm(svm: BaseEstimator, where: str) -> None:
         require(found.shape == wanted and full and found.dtype == np.float64, f"{where}{name} does not fit")
 
 
-def _selection(learned: dict[str, Any]) -> None:
+def _selection(learned: JsonDict) -> None:
     ranking, support = learned["ranking_"], learned["support_"]
     require(np.array_equal(np.sort(ranking), np.arange(1, len(ranking) + 1)), "ranking_ does not give every rank once")
     chosen = np.sort(learned["selection_order_"])
     require(np.array_equal(chosen, np.flatnonzero(support)), "selection_order_ does not list the features of support_")
 
 
-def _classifier(learned: dict[str, Any]) -> None:
+def _classifier(learned: JsonDict) -> None:
     n_classes, n_outputs = len(learned["classes_"]), len(learned["intercept_"])
     require(n_classes >= 2 and n_outputs == (1 if n_classes == 2 else n_classes), "classes_ does not fit intercept_")
 
 
-def _expansion(values: dict[str, Any]) -> None:
+def _expansion(values: JsonDict) -> None:
     starts, n_elements = values["starts"], len(values["values"])
     rising = np.all(np.diff(starts) >= 0) and starts[0] == 0 and starts[-1] == n_elements
     require(rising, "starts does not cut the elements into columns")
 
 
-def _cascade(learned: dict[str, Any]) -> None:
+def _cascade(learned: JsonDict) -> None:
     require(len(learned["classes_"]) == 2, "classes_ does not hold two classes")
     for name in ("rejector_", "classifier_"):
         same = np.array_equal(getattr(learned[name], "classes_", []), learned["classes_"])
@@ -193,12 +194,9 @@ def _cascade(learned: dict[str, Any]) -> None:
     require(full is None or len(full.intercept) == 1, "_full has several outputs")
 
 
-_RELATIONS: dict[str, Callable[[dict[str, Any]], None]] = {
-    "SieveSelector": _selection,
-    "QAlphaSelector": _selection,
-    "KernelQAlphaSelector": _selection,
-    "FeatureMap": _selection,
-    "TraceRatioSelector": _selection,
+_RELATIONS: dict[str, Callable[[JsonDict], None]] = {
+    **dict.fromkeys(("SieveSelector", "QAlphaSelector", "KernelQAlphaSelector"), _selection),
+    **dict.fromkeys(("FeatureMap", "TraceRatioSelector"), _selection),
     "ElementSelectedSVC": _classifier,
     "ReducedSetSVC": _classifier,
     "RejectionCascade": _cascade,

@@ -19,7 +19,7 @@ class Misfit(ValueError):
     """A part of a model is not as declared."""
 
 
-def require(condition: Any, problem: str) -> None:
+def require(condition: object, problem: str) -> None:
     if not condition:
         raise Misfit(problem)
 
@@ -37,7 +37,7 @@ def optional(field: Field) -> Field:
 
 
 def numbers(
-    kinds: str, *shape: str | int, low: float = -_MOST, high: float | str = _MOST, container: Any = None
+    kinds: str, *shape: str | int, low: float = -_MOST, high: float | str = _MOST, container: type | None = None
 ) -> Field:
     """Return the check of an array, or of a plain number without `shape`. `kinds` are letters of numpy's
     ``dtype.kind``. `high` may be the name of a size: values index an axis of this size."""
@@ -64,7 +64,7 @@ def real(*shape: str | int, low: float = -_MOST, high: float = _MOST) -> Field:
     return numbers("f" if shape else "fiu", *shape, low=low, high=high)
 
 
-def shown(*shape: str | int, container: Any = None) -> Field:
+def shown(*shape: str | int, container: type | None = None) -> Field:
     """Return the check of numbers that are shown and not computed with: they may be infinite or NaN."""
     return numbers("f" if shape else "fiu", *shape, low=np.nan, container=container)
 

@@ -1,5 +1,6 @@
-"""What a fitted selector says about its features, and what it used besides the data, whichever selector it is."""
+"""The findings of a fitted selector, and the knowledge it used besides the data, whichever selector it is."""
 
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,46 +8,24 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict, MatrixLike, OneEach
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a fitted selector found, for reports, pictures and tables.
+    """The findings of a fitted selector, for reports, pictures and tables: one entry per feature."""
 
-    Attributes
-    ----------
-    support : ndarray of bool of shape (n_features,)
-    order : ndarray of int of shape (n_features,)
-        All features, best first; the selected ones lead.
-    ranks : ndarray of int of shape (n_features,)
-        Place of every feature in `order`, from 1.
-    weights : ndarray of float64 of shape (n_features,)
-        Weights, or scores where the selector has no weights. A score may be infinite.
-    weight_name : {"weight", "score"}
-    null_quantiles : ndarray of shape (n_features,) or None
-        Per feature, the share of permuted copies (the same values in another order) that score below it.
-    null_weight : float or None
-        The weight that permuted copies hardly reach.
-    """
-
-    support: Array
-    order: Array
-    ranks: Array
-    weights: Array
-    weight_name: str
-    null_quantiles: Array | None
-    null_weight: float | None
+    support: BoolArray
+    order: IntArray  # all features, best first; the selected ones lead
+    ranks: IntArray  # place of every feature in `order`, from 1
+    weights: FloatArray  # or scores where the selector has no weights; a score may be infinite
+    weight_name: str  # "weight" or "score"
+    null_quantiles: FloatArray | None  # share of permuted copies (the same values in another order) that score below it
+    null_weight: float | None  # the weight that permuted copies hardly reach
 
     @classmethod
     def of(cls, model: BaseEstimator) -> "Findings":
-        """Return what a fitted selector found.
-
-        Parameters
-        ----------
-        model : estimator
-            A fitted selector with `ranking_` and `weights_` or `scores_`.
-        """
+        """Return the findings of a fitted selector; it has `ranking_`, and `weights_` or `scores_`."""
         check_is_fitted(model)
         by_weight = getattr(getattr(model, "weights_", None), "ndim", 0) == 1
         if not by_weight and not hasattr(model, "scores_"):
@@ -67,74 +46,47 @@ class Findings:
         )
 
 
-def selected_features(model: BaseEstimator) -> dict[str, Any]:
-    """Return the selection of a fitted selector as plain JSON values.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted selector of eigensieve.
-
-    Returns
-    -------
-    selection : dict
-        ``n_features_in``, ``selected`` (column indices, best first), ``names`` (None when X had no column names) and
-        ``weights`` of the selected features.
-    """
+def selected_features(model: BaseEstimator) -> JsonDict:
+    """Return the selection of a fitted selector as plain JSON values: ``n_features_in``, ``selected`` (column indices,
+    best first), ``names`` (None when X had no column names) and ``weights`` of the selected features."""
     support = model.get_support()
     chosen = model.selection_order_
     names = getattr(model, "feature_names_in_", None)
     weights = getattr(model, "weights_", getattr(model, "scores_", None))
     if weights is not None and np.ndim(weights) != 1:
         weights = None
+    found = None if weights is None else np.asarray(weights, dtype=np.float64)[chosen].tolist()
     return {
         "n_features_in": len(support),
-        "selected": [int(i) for i in chosen],
+        "selected": chosen.tolist(),
         "names": None if names is None else [str(names[i]) for i in chosen],
-        "weights": None if weights is None else [_finite(weights[i]) for i in chosen],
+        "weights": None if found is None else [value if np.isfinite(value) else None for value in found],  # as in JSON
     }
-
-
-def _finite(value: Any) -> float | None:
-    """JSON has no infinity."""
-    return float(value) if np.isfinite(value) else None
 
 
 def known_and_used(
     model: BaseEstimator,
     *,
-    y: Any = None,
+    y: OneEach = None,
     y_name: str | None = None,
-    batches: Any = None,
+    batches: OneEach = None,
     batch_name: str | None = None,
-    groups: Any = None,
+    groups: OneEach = None,
     group_name: str | None = None,
-    side: Any = None,
-    must_link: Any = None,
-    cannot_link: Any = None,
-) -> dict[str, Any]:
-    """Return what a fitted selector used besides X.
+    side: MatrixLike = None,
+    must_link: Sized | None = None,
+    cannot_link: Sized | None = None,
+) -> JsonDict:
+    """Return the knowledge that a fitted selector used, given the arguments of ``fit`` and the names of their columns.
 
-    Parameters
-    ----------
-    model : estimator
-        A fitted selector.
-    y, batches, groups, side, must_link, cannot_link : as they were passed to ``fit``
-    y_name, batch_name, group_name : str, optional
-        What the labels, the batches and the donors are called.
-
-    Returns
-    -------
-    used : dict
-        Plain JSON values, None where nothing was used: ``labels`` (``column``, ``kind``, ``classes``, ``labelled``,
-        ``samples``), ``batches`` and ``donors`` (``column``, ``count``), ``side_samples``, ``must_link``,
-        ``cannot_link`` (numbers of pairs), ``unwanted_directions`` (how many were projected out), ``scale`` (whether
-        features that vary more had more weight) and ``profiles`` (whether samples were compared by their profiles).
-        ``sentences`` is a list that says the same to people: each is the end of a sentence that starts with "The
-        selection".
+    Plain JSON values, None where nothing was used: ``labels`` (``column``, ``kind``, ``classes``, ``labelled``,
+    ``samples``), ``batches`` and ``donors`` (``column``, ``count``), ``side_samples``, ``must_link``, ``cannot_link``
+    (numbers of pairs), ``unwanted_directions`` (how many were projected out), ``scale`` (whether features that vary
+    more had more weight) and ``profiles`` (whether samples were compared by their profiles). ``sentences`` say the same
+    to people: each is the end of a sentence that starts with "The selection".
     """
     labelled = y is not None and getattr(model, "supervised_", True)
-    used: dict[str, Any] = {
+    used: JsonDict = {
         "labels": _labels(model, y, y_name) if labelled else None,
         "batches": None if batches is None else {"column": batch_name, "count": _count_distinct(batches)},
         "donors": None if groups is None else {"column": group_name, "count": _count_distinct(groups)},
@@ -150,7 +102,7 @@ def known_and_used(
     return used | {"sentences": _in_words(used)}
 
 
-def _labels(model: BaseEstimator, y: Any, name: str | None) -> dict[str, Any]:
+def _labels(model: BaseEstimator, y: Any, name: str | None) -> JsonDict:
     # Saving a model needs this file, and must not load the algorithms.
     from eigensieve.estimators.target import read_target
     from eigensieve.qalpha import read_labels
@@ -164,21 +116,15 @@ def _labels(model: BaseEstimator, y: Any, name: str | None) -> dict[str, Any]:
     else:  # the others know classes alone
         labels = read_labels(y, n_samples, owner, lone_samples=True)
         known, classes = labels.codes >= 0, len(labels.classes)
-    return {
-        "column": name,
-        "kind": kind,
-        "classes": classes,
-        "labelled": int(np.count_nonzero(known)),
-        "samples": n_samples,
-    }
+    counts = {"classes": classes, "labelled": int(np.count_nonzero(known)), "samples": n_samples}
+    return {"column": name, "kind": kind, **counts}
 
 
 def _count_distinct(values: Any) -> int:
-    words: Array = np.asarray([str(value) for value in values])
-    return len(np.unique(words))
+    return len({str(value) for value in values})
 
 
-def _in_words(used: dict[str, Any]) -> list[str]:
+def _in_words(used: JsonDict) -> list[str]:
     """Put `used` into words: one part of a sentence per entry."""
     parts = []
     if used["labels"] is not None:
@@ -202,13 +148,13 @@ def _in_words(used: dict[str, Any]) -> list[str]:
     if links:
         parts.append(f"used {' and '.join(links)}")
     if used["scale"]:
-        parts.append("gave more weight to features that vary more when it looked for neighbours")
+        parts.append("gave more weight to features that vary more")
     if used["profiles"]:
         parts.append("compared samples by their profiles, as suits counts and texts")
     return parts
 
 
-def _labels_in_words(labels: dict[str, Any]) -> str:
+def _labels_in_words(labels: JsonDict) -> str:
     what = {
         "classes": f"used the labels{_of(labels['column'])}: {labels['classes']} classes",
         "numbers": f"used the numbers{_of(labels['column'])} as target",

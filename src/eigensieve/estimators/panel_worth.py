@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._progress import Progress, progress_for, silent
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, FloatArray, IntArray, MatrixLike, OneEach, RandomState
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import check_data, generator
 from eigensieve.estimators.constraints import as_indices
@@ -19,7 +20,7 @@ from eigensieve.estimators.target import event_and_time
 from eigensieve.evidence import (
     PanelComparison,
     PanelScore,
-    Yardstick,
+    Scorer,
     chance,
     deal_folds,
     outlived,
@@ -30,20 +31,20 @@ from eigensieve.evidence import (
 from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, pose
 
 _NEXT = 3
-_LEAST, _MOST = 10, 1_000  # samples that tell each other
+_LEAST, _MOST = 10, 1_000  # samples that are compared
 _Picks = dict[tuple[int, bytes], IntArray]  # number of features and those that are kept -> features picked
 
 
 def score_panel(
-    X: Any,
-    features: Any,
-    y: Any = None,
+    X: MatrixLike,
+    features: OneEach | Mapping[str, OneEach],
+    y: OneEach = None,
     *,
-    batches: Any = None,
-    groups: Any = None,
+    batches: OneEach = None,
+    groups: OneEach = None,
     supervision: Literal["auto", "classes", "numbers", "ignore"] = "auto",
     n_random: int = 199,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     verbose: int = 0,
 ) -> PanelScore | PanelComparison:
     """Score a panel of features from any source: how much of the structure of the samples, or of y, does it show?
@@ -97,7 +98,7 @@ def score_panel(
     The p-value is (1 + random panels that score as much) / (1 + `n_random`). It holds for panels that were not chosen
     on these samples.
 
-    Of more than 1,000 samples, 1,000 tell each other. They are drawn from the landmarks that :class:`SieveSelector`
+    Of more than 1,000 samples, 1,000 are compared. They are drawn from the landmarks that :class:`SieveSelector`
     compares if there are more than 2,000. This bounds the time: it hardly grows with more samples.
 
     Examples
@@ -114,12 +115,10 @@ def score_panel(
     True
     """
     if not isinstance(n_random, Integral) or n_random < 1:
-        raise ValueError(
-            f"The 'n_random' parameter of score_panel must be an int of at least 1. Got {n_random!r} instead."
-        )
+        raise wrong_parameter("n_random", "score_panel", "be an int of at least 1", repr(n_random))
     panels = features if isinstance(features, Mapping) else {None: features}
     if not panels:
-        raise ValueError("The 'features' parameter of score_panel must hold at least 1 panel. Got an empty dict.")
+        raise wrong_parameter("features", "score_panel", "hold at least 1 panel", "an empty dict")
     progress = progress_for("score_panel", verbose)
     model = SieveSelector(supervision=supervision, verbose=verbose)
     model._validate_params()
@@ -128,12 +127,15 @@ def score_panel(
     problem = model._problem(raw, Known(y, batches=batches, groups=groups), merged=False)[0]
     seed = int(generator(random_state).integers(2**32))
     wanted = list(columns.values())
-    judge = _Judge(raw, problem, problem.found(progress), y, wanted, int(n_random), seed, progress)
+    shared = _Comparison(raw, problem, problem.found(progress), y, wanted, int(n_random), seed, progress)
     names = getattr(model, "feature_names_in_", np.arange(raw.n_features))
-    judged = {name: judge.score(panel, names, "" if name is None else f"{name}: ") for name, panel in columns.items()}
+    scored = {name: shared.score(panel, names, "" if name is None else f"{name}: ") for name, panel in columns.items()}
     if not isinstance(features, Mapping):
-        return judged[None][0]
-    return _compared({str(name): found for name, found in judged.items()}, judge.yardstick)
+        return scored[None][0]
+    leader = max(scored.values(), key=lambda found: found[0].score)[1]
+    less = {str(name): leader - parts for name, (_, parts) in scored.items()}
+    behind = {name: (float(parts.sum()), shared.scorer.error(parts)) for name, parts in less.items()}
+    return PanelComparison({str(name): score for name, (score, _) in scored.items()}, behind)
 
 
 def _columns(model: SieveSelector, panel: Any, name: Any) -> IntArray:
@@ -142,22 +144,13 @@ def _columns(model: SieveSelector, panel: Any, name: Any) -> IntArray:
     names = getattr(model, "feature_names_in_", None)
     columns = as_indices(panel, model.n_features_in_, names, parameter, "score_panel")
     if not len(columns):
-        raise ValueError(
-            f"The '{parameter}' parameter of score_panel must name at least 1 feature. Got none; leave this panel out."
-        )
+        raise wrong_parameter(parameter, "score_panel", "name at least 1 feature", "none", "leave this panel out")
     return columns
 
 
-def _compared(judged: dict[str, tuple[PanelScore, FloatArray]], yardstick: Yardstick) -> PanelComparison:
-    leader = max(judged.values(), key=lambda found: found[0].score)[1]
-    less = {name: leader - parts for name, (_, parts) in judged.items()}
-    behind = {name: (float(parts.sum()), yardstick.error(parts)) for name, parts in less.items()}
-    return PanelComparison({name: score for name, (score, _) in judged.items()}, behind)
-
-
 @dataclass(frozen=True)
-class _Judge:
-    """What all panels are judged by: one structure or y, the same folds, random panels and picks by size.
+class _Comparison:
+    """The parts that all panels share: one structure or y, the same folds, random panels and picks by size.
 
     Samples are compared in an order that follows their values, and random panels are drawn from features in the order
     of their scores. So the order in which both were given does not matter.
@@ -198,26 +191,24 @@ class _Judge:
         return np.lexsort((-shared, -self.found.scores, ~self.problem.usable))
 
     @cached_property
-    def yardstick(self) -> Yardstick:
+    def scorer(self) -> Scorer:
         here, target, donors = self.compared[self.rows], self.problem.target, self.problem.samples.donors
         donors = None if donors is None else np.unique(donors[self.rows], return_inverse=True)[1]
         if target is None:
-            return Yardstick(self.found.structure[self.rows], groups=donors)
+            return Scorer(self.found.structure[self.rows], groups=donors)
         later = None
         if target.kind == "survival":
             y = np.asarray(event_and_time(self.y, "score_panel"))
             event, time = (y[name][here] for name in y.dtype.names or ())
             later = outlived(event, time.astype(np.float64))
-        return Yardstick(_centred(target, self.problem.cleaned.batches, here), later, donors)
+        return Scorer(_centred(target, self.problem.cleaned.batches, here), later, donors)
 
     @cached_property
     def folds(self) -> IntArray:
         """The fold in which each sample is held out when features are picked."""
         target, here = self.problem.target, self.compared[self.rows]
         assert target is not None
-        folds = deal_folds(
-            target.columns[here, 0] if target.codes is None else target.codes[here], self.yardstick.groups
-        )
+        folds = deal_folds(target.columns[here, 0] if target.codes is None else target.codes[here], self.scorer.groups)
         if any(not np.ptp(target.columns[here[folds != fold]], axis=0).any() for fold in np.unique(folds)):
             raise ValueError(
                 "score_panel holds out parts of the samples, or of the groups, in turn, and y must vary on the others. "
@@ -268,11 +259,11 @@ class _Judge:
         """Return what the picked features show; with y, on samples held out."""
         key = count, keep.tobytes()
         if self.problem.target is None:
-            return float(self.yardstick.shown(self.points(self.picked[key])).sum())
-        told = np.empty_like(self.yardstick.columns)
+            return float(self.scorer.shown(self.points(self.picked[key])).sum())
+        predicted = np.empty_like(self.scorer.columns)
         for fold, picks in enumerate(self.held_out):
-            told[self.folds == fold] = self.yardstick.told(self.points(picks[key]))[self.folds == fold]
-        return float(self.yardstick.parts(told).sum())
+            predicted[self.folds == fold] = self.scorer.predicted(self.points(picks[key]))[self.folds == fold]
+        return float(self.scorer.parts(predicted).sum())
 
     def points(self, panel: IntArray) -> FloatArray:
         """Return a panel's features on the samples, in the order of their scores."""
@@ -287,24 +278,24 @@ class _Judge:
             scores: list[float] = []
             for points in taken(self.problem.standing, panels, self.rows):
                 self.progress(f"{start}random panel {len(scores) + 1} of {len(panels)}")
-                scores.append(float(self.yardstick.shown(points).sum()))
+                scores.append(float(self.scorer.shown(points).sum()))
             self.random_scores[size] = np.array(scores)
         return self.random_scores[size]
 
     def score(self, panel: IntArray, names: Array, start: str) -> tuple[PanelScore, FloatArray]:
         """Return the worth of a panel, and the parts of its score."""
-        size, yardstick = len(panel), self.yardstick
-        parts = yardstick.shown(self.points(panel))
+        size, scorer = len(panel), self.scorer
+        parts = scorer.shown(self.points(panel))
         draws = self.at_random(size, start)
         self.progress(f"{start}looking for features that add nothing")
         order = self.problem.with_constraints(Constraints()).pick(self.found, panel[self.problem.usable[panel]], size)
         order = np.concatenate([order, panel[~np.isin(panel, order)]])
-        out = superfluous(yardstick, self.problem.standing(order)[self.rows])
+        out = superfluous(scorer, self.problem.standing(order)[self.rows])
         score = PanelScore(
             features=names[panel],
             measure="structure" if self.problem.target is None else self.problem.target.kind,
             score=float(parts.sum()),
-            standard_error=yardstick.error(parts),
+            standard_error=scorer.error(parts),
             best_score=self.shown(size, panel[:0]),
             best_features=names[self.picked[size, b""]],
             random_scores=draws,

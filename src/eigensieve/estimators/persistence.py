@@ -14,10 +14,25 @@ from sklearn.pipeline import Pipeline
 
 from eigensieve._extras import require
 from eigensieve._files import staged
+from eigensieve._types import JsonDict
 from eigensieve._version import __version__
 from eigensieve.estimators.model_checks import misfit
 from eigensieve.estimators.outcome import selected_features
-from eigensieve.estimators.registry import ESTIMATORS
+
+ESTIMATORS = {
+    "SieveSelector": "eigensieve.estimators.sieve_selector",
+    "QAlphaSelector": "eigensieve.estimators.qalpha_selector",
+    "KernelQAlphaSelector": "eigensieve.estimators.kernel_qalpha",
+    "FeatureMap": "eigensieve.estimators.feature_map",
+    "TraceRatioSelector": "eigensieve.estimators.trace_ratio",
+    "UnwantedVariationRemover": "eigensieve.estimators.variation",
+    "WeightedFeatures": "eigensieve.estimators.weighted",
+    "ElementSelectedSVC": "eigensieve.estimators.element_svc",
+    "ElementSelectedSVR": "eigensieve.estimators.element_svr",
+    "ReducedSetSVC": "eigensieve.estimators.reduced_set",
+    "RejectionCascade": "eigensieve.estimators.rejection_cascade",
+}
+"""Name of every public estimator -> the module it is in. Model files may hold these."""
 
 FORMAT = 3
 HEADER = "eigensieve.json"
@@ -27,7 +42,7 @@ class ModelFileError(ValueError):
     """A model file is damaged, not trusted, or from a version that cannot be read."""
 
 
-def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dict[str, Any] | None = None) -> None:
+def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: JsonDict | None = None) -> None:
     """Write a fitted estimator to a file without pickle.
 
     The file is a skops archive with one more member, ``eigensieve.json``. That member holds the version that wrote the
@@ -55,8 +70,7 @@ def save_model(model: BaseEstimator, path: str | os.PathLike[str], *, about: dic
     if not _is_ours(model):
         raise TypeError(
             "The 'model' parameter of save_model must be one of eigensieve's estimators, or a Pipeline that ends with "
-            f"one. Got {type(model).__name__} instead; save the fitted estimator in it, for example best_estimator_ of "
-            "a search."
+            f"one. Got {type(model).__name__} instead; save the fitted estimator in it, such as best_estimator_."
         )
     names = getattr(model, "feature_names_in_", None)
     bare = _stripped(model)
@@ -135,7 +149,7 @@ def _checksums(archive: zipfile.ZipFile) -> dict[str, str]:
     return {name: hashlib.sha256(archive.read(name)).hexdigest() for name in names}
 
 
-def read_model_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_model_header(path: str | os.PathLike[str]) -> JsonDict:
     """Return the header of a model file without building anything: ``eigensieve`` (version), ``format``, ``estimator``,
     ``written``, ``feature_names``, ``selection``, ``about``."""
     try:
@@ -231,7 +245,7 @@ _HELPER_TYPES = {
 """Plain containers of arrays that the estimators keep."""
 
 
-def _restore_names(model: BaseEstimator, header: dict[str, Any], path: object) -> None:
+def _restore_names(model: BaseEstimator, header: JsonDict, path: object) -> None:
     names = header.get("feature_names")
     if names is None:
         return

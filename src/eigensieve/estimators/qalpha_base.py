@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, validate_parameter_constraints
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray, JsonDict, OneEach, RandomState
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
@@ -28,7 +28,7 @@ from eigensieve.qalpha import (
 )
 from eigensieve.theory import sparsity_gap
 
-Options = dict[str, Any]
+Options = JsonDict
 Rules = dict[str, list[Any]]
 
 
@@ -42,7 +42,7 @@ class BaseQAlpha(BaseSelector):
     supervision: Kind = "auto"
     strength: float = 1.0
     solver_options: Options | None = None
-    random_state: Any = None
+    random_state: RandomState = None
     verbose: int = 0
 
     _parameter_constraints = {
@@ -54,7 +54,12 @@ class BaseQAlpha(BaseSelector):
         "strength": [POSITIVE],
         "solver_options": [dict, None],
     }
-    _search_rules = {"n_init": [AT_LEAST_ONE], "max_iter": [AT_LEAST_ONE], "tol": [NOT_NEGATIVE]}
+    _search_rules = {
+        "init": [StrOptions({"eigen", "random"})],
+        "n_init": [AT_LEAST_ONE],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NOT_NEGATIVE],
+    }
     spectrum = "standard"
     solver = "auto"
 
@@ -70,7 +75,7 @@ class BaseQAlpha(BaseSelector):
             raise self._wrong(parameter, must, repr(unknown[0]))
         validate_parameter_constraints(allowed, given, caller_name=f"{type(self).__name__}.{parameter}")
 
-    def _labels(self, y: Any, n_samples: int) -> Labels | None:
+    def _labels(self, y: OneEach, n_samples: int) -> Labels | None:
         """Return the classes that y holds, or None where there is no y or it is not used."""
         name = type(self).__name__
         if self.supervision == "numbers":
@@ -104,6 +109,7 @@ class BaseQAlpha(BaseSelector):
             criterion=self.criterion,
             normalize=self._normalization,
             solver=self.solver,
+            shift=(self.solver_options or {}).get("shift", "fixed"),
             labels=labels,
             pairs=pairs,
         )
@@ -120,8 +126,8 @@ class BaseQAlpha(BaseSelector):
     def _check_range(self, raw: DataMatrix) -> None:
         """Refuse data whose scale is part of the question and out of range."""
         if self._normalization == "none":
-            tamed = raw.shared.exponents is not None  # columns of extreme scale were multiplied
-            self._check_fourth_power(np.inf if tamed else float(raw.stats().norm.max()), raw.dtype, "columns")
+            multiplied = raw.shared.exponents is not None  # columns of extreme scale were multiplied
+            self._check_fourth_power(np.inf if multiplied else float(raw.stats().norm.max()), raw.dtype, "columns")
 
     def _check_fourth_power(self, largest: float, dtype: DTypeLike, what: str) -> None:
         """Refuse features whose fourth power, as in the criterion, overflows or vanishes."""

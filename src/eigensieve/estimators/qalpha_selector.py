@@ -3,11 +3,12 @@
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from os import PathLike
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 
 from eigensieve._sklearn import StrOptions, whole_fit
+from eigensieve._types import MatrixLike, OneEach
 from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, INSIDE_0_1, check_data, features_by_weight, progress_of
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha
@@ -71,7 +72,8 @@ class QAlphaSelector(BaseQAlpha):
         after it; the best criterion is kept, and `start_objectives_` shows how far the others fall short. With labels
         there is one start. ``"max_iter"`` (200): most steps of a start. ``"tol"`` (5e-3): a start ends when the
         residual ``|G alpha - rho alpha| / rho`` of the weights is below it and the last step gains less than its
-        square.
+        square. ``"shift"``, for ``spectrum="laplacian"`` with ``solver="power"``: d, ``"fixed"``, or ``"moving"`` in
+        every step; ``"printed"`` also takes it from diag(A) in place of diag(A1) (2005, Definition 5).
     fdr : float, default=0.1
         Expected fraction of false selections to allow when `n_features_to_select` is ``"auto"``.
     random_state : int, RandomState, Generator or None, default=None
@@ -150,17 +152,21 @@ class QAlphaSelector(BaseQAlpha):
         "solver": [StrOptions(set(SOLVERS))],
         "fdr": [INSIDE_0_1],
     }
-    _search_rules = {**BaseQAlpha._search_rules, "init": [StrOptions({"eigen", "random"}), np.ndarray]}
+    _search_rules = {
+        **BaseQAlpha._search_rules,
+        "init": [StrOptions({"eigen", "random"}), np.ndarray],
+        "shift": [StrOptions({"fixed", "moving", "printed"})],
+    }
 
     @whole_fit
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: MatrixLike,
+        y: OneEach = None,
         *,
-        side: Any = None,
-        cannot_link: Any = None,
-        must_link: Any = None,
+        side: MatrixLike = None,
+        cannot_link: OneEach = None,
+        must_link: OneEach = None,
         checkpoint: str | PathLike[str] | None = None,
     ) -> Self:
         """Learn the weights.

@@ -1,14 +1,15 @@
 """A kernel SVM with few whole vectors: Burges' reduced sets."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from eigensieve._progress import progress_for
 from eigensieve._sklearn import StrOptions, whole_fit
-from eigensieve._types import FloatArray
+from eigensieve._types import FloatArray, MatrixLike, RandomState
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import RBF, FullExpansion, construct_vectors, refine_vectors, select_vectors, solve_weights
 from eigensieve.estimators.base import AT_LEAST_ONE, NOT_NEGATIVE, generator, warn_user
@@ -43,7 +44,7 @@ class ReducedSetSVC(SmallClassifier):
         Iterations from each start, and of the refinement.
     ridge : float, default=1e-6
         Strength of the ridge term when the weights are solved.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same result.
     verbose : int, default=0
         Whether progress is printed.
@@ -73,7 +74,7 @@ class ReducedSetSVC(SmallClassifier):
     n_starts: int = 5
     max_iter: int = 100
     ridge: float = 1e-6
-    random_state: Any = None
+    random_state: RandomState = None
     verbose: int = 0
 
     _parameter_constraints = {
@@ -88,22 +89,11 @@ class ReducedSetSVC(SmallClassifier):
     }
 
     @whole_fit
-    def fit(self, X: Any, y: Any) -> Self:
-        """Find the vectors and solve their weights on (X, y).
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples in rows.
-        y : array-like of shape (n_samples,)
-            Labels of the samples.
-        """
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         X_valid, y = self._read(X, y)
         if self.method == "selection" and self.n_features_per_vector is not None:
-            raise ValueError(
-                "The 'n_features_per_vector' parameter of ReducedSetSVC must be None for method='selection'. "
-                f"Got {self.n_features_per_vector} instead; selected vectors are whole (use ElementSelectedSVC)."
-            )
+            must, fix = "be None for method='selection'", "selected vectors are whole (use ElementSelectedSVC)"
+            raise self._wrong("n_features_per_vector", must, self.n_features_per_vector, fix)
         machine = self._resolve(X, X_valid, y)
         # The products are small: several BLAS threads would wait for each other.
         with one_blas_thread():

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._sklearn import HasMethods, is_fitted, safe_indexing, whole_fit
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, MatrixLike, RandomState
 from eigensieve.elements import KIND_NAMES, FullExpansion, false_negative_bound, rejection_rates, rejection_threshold
 from eigensieve.estimators.base import INSIDE_0_1, Estimator, check_columns, scikit_state
 from eigensieve.estimators.element_svc import ElementSelectedSVC
@@ -51,7 +51,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         Evaluate a two-class `SVC` (rbf, poly, linear) behind the rejector by matrix products. This gives the same
         decision values up to rounding and is about ten times as fast as its own `predict`. Other classifiers are always
         called.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed; the same seed gives the same result.
 
     Attributes
@@ -84,7 +84,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
     confidence: float | None = None
     calibration_size: float = 0.25
     matrix_products: bool = True
-    random_state: Any = None
+    random_state: RandomState = None
 
     _parameter_constraints = {
         "rejector": [None, HasMethods(["fit", "predict"])],
@@ -101,7 +101,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         return tags
 
     @whole_fit
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: MatrixLike, y: Any) -> Self:
         """Fit the unfitted estimators and set the threshold on held-out samples.
 
         Parameters
@@ -134,7 +134,11 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
                 if isinstance(classifier, SVC):
                     rejector.set_params(estimator=clone(classifier))
             rejector.fit(safe_indexing(X, fit_rows), y[fit_rows])
-        _check_same_classes(rejector, classifier)
+        if not np.array_equal(rejector.classes_, classifier.classes_):
+            raise ValueError(
+                f"The rejector and the classifier must know the same two classes. Got {list(rejector.classes_)} and "
+                f"{list(classifier.classes_)} instead. Fit both on the same labels."
+            )
         scores, positive = calibration_scores(
             rejector, safe_indexing(X, held_out), y[held_out], self.max_false_negative_rate, self.confidence
         )
@@ -151,7 +155,7 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         self.false_negative_bound_ = float(bound) if np.isfinite(threshold) else 0.0
         return self
 
-    def rejected(self, X: Any) -> Array:
+    def rejected(self, X: MatrixLike) -> BoolArray:
         """Return which samples the rejector turns away.
 
         Parameters
@@ -165,15 +169,15 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         """
         return self._rejected(self._checked(X))
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: MatrixLike) -> Any:
         check_is_fitted(self)
         check_columns(X)
         return _named_or_valid(X, validate_data(self, X, reset=False, dtype="numeric"))
 
-    def _rejected(self, X: Any) -> Array:
+    def _rejected(self, X: MatrixLike) -> BoolArray:
         return positive_scores(self.rejector_, X) < self.threshold_
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: MatrixLike) -> Array:
         """Return the predicted classes. The full classifier sees only the samples that were not rejected.
 
         Parameters
@@ -198,8 +202,8 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
                 labels[kept] = self.classes_[(self._full.decision(rest)[:, 0] > 0).astype(np.intp)]
         return labels
 
-    def report(self, X: Any, *, n_repeats: int = 3) -> dict[str, float]:
-        """Measure on samples what the cascade saves.
+    def report(self, X: MatrixLike, *, n_repeats: int = 3) -> dict[str, float]:
+        """Measure the savings of the cascade on samples.
 
         Parameters
         ----------
@@ -245,7 +249,7 @@ def _prepared(estimator: BaseEstimator) -> tuple[Any, bool]:
     return (estimator, True) if is_fitted(estimator) else (clone(estimator), False)
 
 
-def _named_or_valid(X: Any, X_valid: Array) -> Any:
+def _named_or_valid(X: MatrixLike, X_valid: FloatArray) -> Any:
     """Return a data frame as it is, because estimators may compare names. Otherwise return the checked array."""
     return X if hasattr(X, "columns") else X_valid
 
@@ -260,14 +264,6 @@ def _as_expansion(classifier: BaseEstimator) -> FullExpansion | None:
 
 def _thawed(model: BaseEstimator) -> Any:
     return model.estimator if isinstance(model, FrozenEstimator) else model
-
-
-def _check_same_classes(rejector: BaseEstimator, classifier: BaseEstimator) -> None:
-    if not np.array_equal(rejector.classes_, classifier.classes_):
-        raise ValueError(
-            f"The rejector and the classifier must know the same two classes. Got {list(rejector.classes_)} and "
-            f"{list(classifier.classes_)} instead. Fit both on the same labels."
-        )
 
 
 def _kernel_evaluations(model: BaseEstimator) -> float:

@@ -2,26 +2,14 @@
 
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
-from typing import Any, Literal, Self, cast
+from typing import Literal, Self, cast
 
 import numpy as np
 
-from eigensieve._progress import Progress
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
-from eigensieve._types import BoolArray, IntArray
+from eigensieve._types import BoolArray, IntArray, MatrixLike, OneEach, RandomState
 from eigensieve.data import DataMatrix
-from eigensieve.estimators.base import (
-    AT_LEAST_ONE,
-    AUTO,
-    COUNT,
-    INSIDE_0_1,
-    BaseSelector,
-    check_data,
-    check_samples,
-    features_by_weight,
-    generator,
-    progress_of,
-)
+from eigensieve.estimators import base
 from eigensieve.estimators.constraints import check_room, read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side, read_weights
 from eigensieve.estimators.target import Kind, check_confounding, read_target
@@ -38,7 +26,7 @@ from eigensieve.sieve import (
 
 
 @dataclass(eq=False, repr=False)
-class SieveSelector(BaseSelector):
+class SieveSelector(base.BaseSelector):
     """Select the features that matter, with or without labels, and few near-copies.
 
     Without labels, samples are placed by their weighted features and joined to their nearest neighbours. Random walks
@@ -91,9 +79,9 @@ class SieveSelector(BaseSelector):
         out: so many of each, or all there are. ``"auto"`` takes those that stand out over the noise edge of independent
         features, at most 20.
     use_scale : bool or "auto", default="auto"
-        Whether the first weight of a feature is its variance (capped at the 99 % quantile) when the structure is looked
-        for. ``"auto"`` does so in wide data, from 10 features per sample on. Set it to False if the features are in
-        different units. Every feature is scored at the same scale in any case. With labels nothing changes.
+        Whether features that vary more count more: the variance, up to its 99 % quantile, is the first weight of a
+        feature in the search for structure, and with labels its root counts in the pick. ``"auto"`` does so from 10
+        features per sample on. Set it to False if units differ. Every feature is scored at the same scale in any case.
     use_profiles : bool or "auto", default="auto"
         Whether samples are compared by their profiles: logarithms of the values, rare features counting more, at length
         1. This suits counts and texts. ``"auto"`` does so if nothing is negative, at least half of the values are zero
@@ -137,16 +125,14 @@ class SieveSelector(BaseSelector):
         What the structure comes from: weighted features or profiles of the samples. With labels, whether features were
         scored by themselves or by their products.
     scale_used_ : bool
-        Whether the first weights of the features were their variances (`use_scale`).
+        Whether features that vary more counted more (`use_scale`).
     supervised_ : bool
         Whether features were scored by y, not by the structure of the samples.
     n_directions_ : int
         How many unwanted directions were projected out.
     n_passes_ : int
         Times the data was read.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     See Also
     --------
@@ -167,47 +153,47 @@ class SieveSelector(BaseSelector):
     n_features_to_select: int | float | Literal["auto", "fewest"] = "auto"
     _: KW_ONLY
     supervision: Kind = "auto"
-    keep: Any = None
-    exclude: Any = None
-    feature_groups: Any = None
+    keep: OneEach = None
+    exclude: OneEach = None
+    feature_groups: OneEach = None
     max_per_group: int = 1
-    feature_costs: Any = None
+    feature_costs: OneEach = None
     max_cost: float | None = None
     n_directions: int | Literal["auto"] = "auto"
     use_scale: Use = "auto"
     use_profiles: Use = "auto"
     fdr: float = 0.1
-    random_state: Any = 0
+    random_state: RandomState = 0
     verbose: int = 0
 
     _fills_gaps = True
     _parameter_constraints = {
-        "n_features_to_select": [StrOptions({"fewest"}), *COUNT],
+        "n_features_to_select": [StrOptions({"fewest"}), *base.COUNT],
         "supervision": [StrOptions({"auto", "classes", "numbers", "ignore"})],
         "keep": ["array-like", None],
         "exclude": ["array-like", None],
         "feature_groups": ["array-like", None],
-        "max_per_group": [AT_LEAST_ONE],
+        "max_per_group": [base.AT_LEAST_ONE],
         "feature_costs": ["array-like", None],
         "max_cost": [Interval(Real, 0, None, closed="left"), None],
-        "n_directions": [AUTO, Interval(Integral, 0, None, closed="left")],
-        "use_scale": [AUTO, "boolean"],
-        "use_profiles": [AUTO, "boolean"],
-        "fdr": [INSIDE_0_1],
+        "n_directions": [base.AUTO, Interval(Integral, 0, None, closed="left")],
+        "use_scale": [base.AUTO, "boolean"],
+        "use_profiles": [base.AUTO, "boolean"],
+        "fdr": [base.INSIDE_0_1],
     }
 
     @whole_fit
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: MatrixLike,
+        y: OneEach = None,
         *,
-        batches: Any = None,
-        groups: Any = None,
-        sample_weight: Any = None,
-        side: Any = None,
-        must_link: Any = None,
-        cannot_link: Any = None,
+        batches: OneEach = None,
+        groups: OneEach = None,
+        sample_weight: OneEach = None,
+        side: MatrixLike = None,
+        must_link: OneEach = None,
+        cannot_link: OneEach = None,
     ) -> Self:
         """Learn which features to keep.
 
@@ -238,21 +224,18 @@ class SieveSelector(BaseSelector):
         cannot_link : array-like of shape (n_pairs, 2), optional
             Pairs of samples that belong apart: features that set them apart score higher.
         """
-        return self._fit_known(
-            X, Known(y, side, cannot_link, must_link, batches, groups=groups, sample_weight=sample_weight)
-        )
-
-    def _fit_known(self, X: Any, known: Known) -> Self:
-        self._fit(X, known, progress_of(self))
+        known = Known(y, side, cannot_link, must_link, batches, groups=groups, sample_weight=sample_weight)
+        self._fit_known(X, known)
         return self
 
-    def _fit(self, X: Any, known: Known, progress: Progress) -> None:
-        raw = check_data(self, X, known.y, min_samples=4)
+    def _fit_known(self, X: MatrixLike, known: Known) -> None:
+        progress = base.progress_of(self)
+        raw = base.check_data(self, X, known.y, min_samples=4)
         self._check_some_vary(raw)
         problem, nodes, usable = self._problem(raw, known)
         count, kept = self._count(usable), len(problem.constraints.keep)
         check_room(self, count, problem.constraints, usable)
-        rng = generator(self.random_state)
+        rng = base.generator(self.random_state)
         found = problem.found(progress)
         candidates, self.p_values_ = problem.usable, None
         if count is None:
@@ -305,7 +288,7 @@ class SieveSelector(BaseSelector):
         nodes = distinct_samples(raw, target, unwanted, donors, weights, search=merged)
         cannot = None if pairs is None else pairs.cannot
         if not nodes.trivial:
-            check_samples(self, (len(nodes.kept), raw.n_features), 4)
+            base.check_samples(self, (len(nodes.kept), raw.n_features), 4)
             raw, unwanted = nodes.of_data(raw), nodes.of_unwanted(unwanted)
             target = None if target is None else target.among(nodes.kept)
             cannot, donors = nodes.of_pairs(cannot), None if donors is None else donors[nodes.kept]
@@ -330,7 +313,7 @@ class SieveSelector(BaseSelector):
         return problem, nodes, usable
 
     def _learn(self, problem: Problem, found: Found, order: IntArray, usable: BoolArray) -> None:
-        rest = features_by_weight(found.scores, usable)
+        rest = base.features_by_weight(found.scores, usable)
         self._learn_selection(np.concatenate([order, rest[~np.isin(rest, order)]]), order)
         self.weights_ = found.scores
         self.embedding_ = found.embedding

@@ -4,12 +4,14 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
 from sklearn.svm import SVC, NuSVC
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from eigensieve._types import Array, BoolArray, FloatArray
+from eigensieve._errors import wrong_parameter
+from eigensieve._types import Array, BoolArray, FloatArray, JsonDict, MatrixLike
 from eigensieve.elements import rejection_threshold
 from eigensieve.estimators.base import Estimator, check_columns
 from eigensieve.estimators.kernel_machine import KernelMachine, given_machine, resolve_classifier
@@ -22,25 +24,33 @@ class SmallMachine(Estimator):
     """A machine with values f(x). `fit` of a subclass begins with `_read` and ends with `_learn_machine`."""
 
     estimator: BaseEstimator
-    _kinds: tuple[Any, Any]
-    """The scikit-learn classes of the machine."""
-    _usual: Any
-    """The machine that ``estimator=None`` stands for."""
+    _kinds: tuple[Any, Any]  # the scikit-learn classes of the machine
+    _usual: Any  # the machine that ``estimator=None`` stands for
 
     def _given(self) -> tuple[Any, bool]:
-        """Return the user's machine, and whether it is fitted."""
         return given_machine(
             self._usual if self.estimator is None else self.estimator, type(self).__name__, self._kinds
         )
 
-    def _read(self, X: Any, y: Any) -> tuple[FloatArray, Array]:
-        """Return the samples and their labels, checked."""
+    def _read(self, X: MatrixLike, y: Any) -> tuple[FloatArray, Array]:
         check_columns(X)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
             X, y = validate_data(self, X, y, dtype=FLOATS, y_numeric=is_regressor(self))
         self._check_targets(y)
         self._check_scale(X, "X")
         return X, y
+
+    @abstractmethod
+    def fit(self, X: MatrixLike, y: Any) -> Self:
+        """Fit the small machine.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples in rows; if a machine is matched, best those it was fitted on.
+        y : array-like of shape (n_samples,)
+            Labels of the samples, or numbers for a regression.
+        """
 
     @abstractmethod
     def _check_targets(self, y: Array) -> None:
@@ -57,7 +67,7 @@ class SmallMachine(Estimator):
             )
 
     @abstractmethod
-    def _resolve(self, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
+    def _resolve(self, X: MatrixLike, X_valid: FloatArray, y: Array) -> KernelMachine:
         """Return the machine to rewrite, fitted here if it was not."""
 
     def _learn_machine(self, machine: KernelMachine | None, intercept: FloatArray, y: Array) -> None:
@@ -66,7 +76,7 @@ class SmallMachine(Estimator):
             self.estimator_ = machine.source
         self.intercept_ = intercept
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: JsonDict) -> None:
         super().__setstate__(state)
         expansion = getattr(self, "_expansion", None)
         if expansion is not None and expansion.n_features != self.n_features_in_:
@@ -76,7 +86,25 @@ class SmallMachine(Estimator):
     def _decisions(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs)."""
 
-    def _values(self, X: Any) -> FloatArray:
+    @abstractmethod
+    def _predicted(self, values: FloatArray) -> Array:
+        """Return the predictions for f (samples x outputs)."""
+
+    def predict(self, X: MatrixLike) -> Array:
+        """Return the predicted numbers, or classes; of two classes the second where f exceeds `threshold_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples in rows.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_samples,)
+        """
+        return self._predicted(self._values(X))
+
+    def _values(self, X: MatrixLike) -> FloatArray:
         """Return f (samples x outputs) of data as the user gives them."""
         check_is_fitted(self)
         check_columns(X)
@@ -95,7 +123,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
     def _check_targets(self, y: Array) -> None:
         check_classification_targets(y)
 
-    def _resolve(self, X: Any, X_valid: FloatArray, y: Array) -> KernelMachine:
+    def _resolve(self, X: MatrixLike, X_valid: FloatArray, y: Array) -> KernelMachine:
         return resolve_classifier(*self._given(), X, X_valid, y)
 
     def _learn_machine(self, machine: KernelMachine | None, intercept: FloatArray, y: Array) -> None:
@@ -103,7 +131,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         self.classes_ = np.unique(y) if machine is None else machine.classes
         self.threshold_ = 0.0
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: MatrixLike) -> FloatArray:
         """Return the decision values of the small machine.
 
         Parameters
@@ -118,25 +146,12 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         decisions = self._values(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
-    def predict(self, X: Any) -> Array:
-        """Return the predicted classes; with two classes, the second where the decision value exceeds `threshold_`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples in rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        decisions = self.decision_function(X)
-        if decisions.ndim == 1:
-            return np.asarray(self.classes_[(decisions > self.threshold_).astype(np.intp)])
-        return np.asarray(self.classes_[decisions.argmax(axis=1)])
+    def _predicted(self, values: FloatArray) -> Array:
+        second = (values[:, 0] > self.threshold_).astype(np.intp)
+        return np.asarray(self.classes_[second if values.shape[1] == 1 else values.argmax(axis=1)])
 
     def calibrate(
-        self, X: Any, y: Any, *, max_false_negative_rate: float = 0.02, confidence: float | None = None
+        self, X: MatrixLike, y: ArrayLike, *, max_false_negative_rate: float = 0.02, confidence: float | None = None
     ) -> Self:
         """Set `threshold_` on held-out data so that at most the given share of the second class is lost.
 
@@ -158,7 +173,7 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         return self
 
 
-def positive_scores(estimator: BaseEstimator, X: Any) -> FloatArray:
+def positive_scores(estimator: BaseEstimator, X: MatrixLike) -> FloatArray:
     """Return one score per sample, larger for the second class."""
     if hasattr(estimator, "decision_function"):
         return np.asarray(estimator.decision_function(X), dtype=np.float64)
@@ -170,20 +185,16 @@ def positive_scores(estimator: BaseEstimator, X: Any) -> FloatArray:
 
 
 def calibration_scores(
-    estimator: BaseEstimator, X: Any, y: Any, max_false_negative_rate: float, confidence: float | None
+    estimator: BaseEstimator, X: MatrixLike, y: ArrayLike, max_false_negative_rate: float, confidence: float | None
 ) -> tuple[FloatArray, BoolArray]:
     """Return the scores, and which samples are of the second class. Raise when a class is missing."""
     check_is_fitted(estimator)
     classes = estimator.classes_
+    owner, must = f"{type(estimator).__name__}.calibrate", "be a float in the range (0, 1)"
     if not 0 < max_false_negative_rate < 1:
-        raise ValueError(
-            f"The 'max_false_negative_rate' parameter must be a float in the range (0, 1). "
-            f"Got {max_false_negative_rate!r} instead."
-        )
+        raise wrong_parameter("max_false_negative_rate", owner, must, repr(max_false_negative_rate))
     if confidence is not None and not 0 < confidence < 1:
-        raise ValueError(
-            f"The 'confidence' parameter must be None or a float in the range (0, 1). Got {confidence!r} instead."
-        )
+        raise wrong_parameter("confidence", owner, f"be None or {must[3:]}", repr(confidence))
     if len(classes) != 2:
         raise ValueError(f"A threshold can be calibrated for two classes only. Got {len(classes)} classes instead.")
     y = column_or_1d(y)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import Array, BoolArray, FloatArray
 from eigensieve.estimators.base import warn_user
 from eigensieve.qalpha import UNLABELLED, as_values, marked_labels, missing_labels, read_labels
 from eigensieve.sieve import Target
@@ -18,7 +18,7 @@ _SHARE = 0.4  # ... and so are those with fewer distinct values than this share 
 _CONFOUNDED = 0.9  # squared canonical correlation of labels and batches from which on a warning is due
 
 
-def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto", weights: Array | None = None) -> Target:
+def read_target(y: Any, n_samples: int, owner: str, kind: Kind = "auto", weights: FloatArray | None = None) -> Target:
     """Read y: classes of any type, numbers, or times to an event.
 
     None, NaN, and -1 among whole numbers mark a sample without label; but -1 and 1 alone are two values, and -1 is a
@@ -92,7 +92,7 @@ def _one_column(y: Array, owner: str, kind: Kind) -> Target:
     return Target(columns, known, "classes", labels.classes)
 
 
-def _as_numbers(y: Array) -> Array | None:
+def _as_numbers(y: Array) -> FloatArray | None:
     """The values as float64 where all of them are numbers, None otherwise."""
     if y.dtype.kind in "iuf":
         return y.astype(np.float64)
@@ -101,18 +101,18 @@ def _as_numbers(y: Array) -> Array | None:
     return None
 
 
-def _whole(numbers: Array) -> bool:
+def _whole(numbers: FloatArray) -> bool:
     return bool((numbers == np.round(numbers)).all())
 
 
-def _continuous(numbers: Array) -> bool:
+def _continuous(numbers: FloatArray) -> bool:
     if not _whole(numbers):
         return True
     distinct = len(np.unique(numbers))
     return distinct > _FEW_VALUES and distinct > _SHARE * len(numbers)
 
 
-def _numbers(numbers: Array, known: Array, owner: str) -> Target:
+def _numbers(numbers: FloatArray, known: BoolArray, owner: str) -> Target:
     if len(np.unique(numbers)) < 2:
         raise ValueError(f"y of {owner} does not vary: all {len(numbers)} known values are the same. Leave y out.")
     numbers = numbers / np.abs(numbers).max()  # squares of huge numbers would overflow, those of tiny ones vanish
@@ -135,7 +135,7 @@ def event_and_time(y: Any, owner: str) -> Any:
     return found
 
 
-def _survival(y: Array, owner: str, weights: Array) -> Target:
+def _survival(y: Array, owner: str, weights: FloatArray) -> Target:
     """Return the martingale residuals of the null Cox model: event minus cumulative hazard (Nelson and Aalen). The Cox
     score test of a feature m is its inner product with them."""
     names = y.dtype.names or ()

@@ -1,6 +1,7 @@
 """Trace ratio for scikit-learn: the selector."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from types import MethodType
 from typing import Any, Literal, Self
@@ -12,23 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._progress import Progress, silent
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
-from eigensieve._types import FloatArray
+from eigensieve._types import FloatArray, JsonDict, MatrixLike, OneEach, RandomState
 from eigensieve.data import DataMatrix, as_data, is_stored
-from eigensieve.estimators.base import (
-    AT_LEAST_ONE,
-    AUTO,
-    COUNT,
-    POSITIVE,
-    BaseSelector,
-    check_columns,
-    check_finite,
-    check_samples,
-    check_stored,
-    name_columns,
-    progress_of,
-    scikit_state,
-    warn_user,
-)
+from eigensieve.estimators import base
 from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, filled, in_range
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.operators import StandardAffinity, leading_eigenvectors
@@ -69,7 +56,8 @@ class _OptionAndMethod:
         return self.method if instance is None else MethodType(self.method, instance)
 
 
-class TraceRatioSelector(BaseSelector):
+@dataclass(eq=False, repr=False)
+class TraceRatioSelector(base.BaseSelector):
     """Select the subset of features with the largest trace ratio, exactly.
 
     The score of a subset I is sum_{i in I} b_i / sum_{i in I} e_i, where b_i is the scatter of feature i
@@ -151,51 +139,36 @@ class TraceRatioSelector(BaseSelector):
     array([ 6, 11, 12])
     """
 
+    n_features_to_select: int | float | Literal["auto"] = 10
+    _: KW_ONLY
+    score: Literal["fisher", "laplacian", "semi-supervised"] = "fisher"
+    level: Literal["subset", "feature"] = "subset"
+    n_neighbors: int = 5
+    neighbor_search: Literal["auto", "exact", "approximate"] = "auto"
+    bandwidth: float | Literal["auto"] | None = "auto"
+    scale: bool = False
+    laplacian_weight: float = 0.5
+    within: MatrixLike = None
+    between: MatrixLike = None
+    random_state: RandomState = 0
+    verbose: int = 0
+
     _fills_gaps = True
     _parameter_constraints = {
-        "n_features_to_select": COUNT,
+        "n_features_to_select": base.COUNT,
         "score": [StrOptions({"fisher", "laplacian", "semi-supervised"})],
         "level": [StrOptions({"subset", "feature"})],
-        "n_neighbors": [AT_LEAST_ONE],
+        "n_neighbors": [base.AT_LEAST_ONE],
         "neighbor_search": [StrOptions({"auto", "exact", "approximate"})],
-        "bandwidth": [POSITIVE, AUTO, None],
+        "bandwidth": [base.POSITIVE, base.AUTO, None],
         "scale": ["boolean"],
         "laplacian_weight": [Interval(Real, 0, 1, closed="both")],
         "within": ["array-like", "sparse matrix", None],
         "between": ["array-like", "sparse matrix", None],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | Literal["auto"] = 10,
-        *,
-        score: Literal["fisher", "laplacian", "semi-supervised"] = "fisher",
-        level: Literal["subset", "feature"] = "subset",
-        n_neighbors: int = 5,
-        neighbor_search: Literal["auto", "exact", "approximate"] = "auto",
-        bandwidth: float | Literal["auto"] | None = "auto",
-        scale: bool = False,
-        laplacian_weight: float = 0.5,
-        within: Any = None,
-        between: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.score = score
-        self.level = level
-        self.n_neighbors = n_neighbors
-        self.neighbor_search = neighbor_search
-        self.bandwidth = bandwidth
-        self.scale = scale
-        self.laplacian_weight = laplacian_weight
-        self.within = within
-        self.between = between
-        self.random_state = random_state
-        self.verbose = verbose
-
     @whole_fit
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: OneEach = None) -> Self:
         """Find the best subset.
 
         Parameters
@@ -208,7 +181,7 @@ class TraceRatioSelector(BaseSelector):
             Class labels; None, NaN and -1 mean unlabelled when ``score="semi-supervised"``. Ignored by the Laplacian
             score and when `within` is used instead of the labels.
         """
-        progress = progress_of(self)
+        progress = base.progress_of(self)
         X, present = self._checked(X, reset=True)
         self.scale_ = self._spread(as_data(X), present)
         pair, graph = self._graph_pair(X, y, progress)
@@ -225,8 +198,7 @@ class TraceRatioSelector(BaseSelector):
         self.history_ = list(result.history)
         return self
 
-    @_OptionAndMethod
-    def score(self, X: Any, y: Any = None) -> float:
+    def _score(self, X: MatrixLike, y: OneEach = None) -> float:
         """Trace ratio of the selected features on other data, as a search over parameters needs it.
 
         Parameters
@@ -247,7 +219,7 @@ class TraceRatioSelector(BaseSelector):
         b, e = self._scatters(X, pair)
         return subset_ratio(b, e, np.flatnonzero(self.support_))
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> JsonDict:
         return {**super().get_params(deep=deep), "score": vars(self)["score"]}
 
     def path(self) -> TraceRatioPath:
@@ -262,17 +234,17 @@ class TraceRatioSelector(BaseSelector):
         check_is_fitted(self, "support_")
         return trace_ratio_path(self.between_scatter_, self.within_scatter_)
 
-    def _checked(self, X: Any, *, reset: bool) -> tuple[Any, FloatArray | None]:
+    def _checked(self, X: MatrixLike, *, reset: bool) -> tuple[Any, FloatArray | None]:
         if is_stored(X):
-            X = check_stored(self, X, reset=reset, min_samples=2)
+            X = base.check_stored(self, X, reset=reset, min_samples=2)
         else:
-            check_columns(X)
+            base.check_columns(X)
             with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
                 X = validate_data(self, X, reset=reset, **ARRAY_RULES)
-            check_samples(self, X.shape, 2)
+            base.check_samples(self, X.shape, 2)
         X, present = filled(X)
         if isinstance(X, DataMatrix):
-            check_finite(self, X)
+            base.check_finite(self, X)
         return in_range(X, type(self).__name__), present
 
     def _spread(self, data: DataMatrix, present: FloatArray | None) -> FloatArray | None:
@@ -287,20 +259,20 @@ class TraceRatioSelector(BaseSelector):
         if (self.level == "subset" or not own_graph) and len(varying):
             ratio = float(varying.max() / np.median(varying))
             if ratio > _UNLIKE:
-                largest = name_columns(self, np.flatnonzero(spread == varying.max()))
-                warn_user(
+                largest = base.name_columns(self, np.flatnonzero(spread == varying.max()))
+                base.warn_user(
                     f"The features of X have unlike scales: column {largest} varies {ratio:.3g} times as much as the "
                     f"median feature, and such features decide the score. Use {type(self).__name__}(scale=True), or "
                     "scale X first, unless all features have the same unit."
                 )
         return None
 
-    def _scatters(self, X: Any, pair: GraphPair, progress: Progress = silent) -> tuple[FloatArray, FloatArray]:
+    def _scatters(self, X: MatrixLike, pair: GraphPair, progress: Progress = silent) -> tuple[FloatArray, FloatArray]:
         """Return b and e of the features, scaled where `scale` says so: both are of second order in a feature."""
         b, e = diagonals(as_data(X), pair, progress)
         return (b, e) if self.scale_ is None else (b / self.scale_**2, e / self.scale_**2)
 
-    def _points(self, X: Any) -> Any:
+    def _points(self, X: MatrixLike) -> Any:
         """Return what neighbours are looked for in: X itself, scaled where `scale` says so.
 
         Data that is not in memory gives a thin array whose rows lie as far apart as the samples do: the principal
@@ -324,7 +296,7 @@ class TraceRatioSelector(BaseSelector):
                 f"Check that X has features that are not constant."
             )
         if not e.any():
-            warn_user(
+            base.warn_user(
                 "No feature has any within scatter: none varies within classes or between neighbours. All scores are "
                 "infinite, and features are ordered by their between scatter. Check that classes or neighbourhoods "
                 "hold more than one sample."
@@ -332,22 +304,20 @@ class TraceRatioSelector(BaseSelector):
         count = self._count(usable)
         return trace_ratio_path(b, e).choose() if count is None else count
 
-    def _graph_pair(self, X: Any, y: Any, progress: Progress) -> tuple[GraphPair, csr_array | None]:
+    def _graph_pair(self, X: MatrixLike, y: Any, progress: Progress) -> tuple[GraphPair, csr_array | None]:
         """Return the graph pair that the parameters ask for, and the within graph unless it comes from labels."""
         name, score = type(self).__name__, vars(self)["score"]
         semi = score == "semi-supervised"
         if self.between is not None and (self.within is None or semi):
-            raise ValueError(
-                f"The 'between' parameter of {name} must be None unless 'within' is given and score is not "
-                f"'semi-supervised'. Got a graph instead; pass both graphs, or leave 'between' out."
-            )
+            must = "be None unless 'within' is given and score is not 'semi-supervised'"
+            raise self._wrong("between", must, "a graph", "pass both graphs, or leave 'between' out")
         if score == "fisher" and self.within is None:
             return FisherPair(class_codes(y, X.shape[0], score, name)), None
         # Labels first: they are cheap to refuse, the graph is not cheap to build.
         codes = class_codes(y, X.shape[0], score, name) if semi else None
         if self.within is None:
             progress(f"neighbours of {X.shape[0]} samples")
-            search: Any = {"method": self.neighbor_search, "random_state": scikit_state(self.random_state)}
+            search: Any = {"method": self.neighbor_search, "random_state": base.scikit_state(self.random_state)}
             graph = knn_graph(self._points(X), self.n_neighbors, bandwidth=self.bandwidth, **search, name=name)
         else:
             graph = check_graph(self.within, X.shape[0], name="within")
@@ -363,3 +333,6 @@ class TraceRatioSelector(BaseSelector):
         fisher_needs_y = score == "fisher" and self.within is None
         tags.target_tags.required = fisher_needs_y or score == "semi-supervised"
         return tags
+
+
+TraceRatioSelector.score = _OptionAndMethod(TraceRatioSelector._score)  # type: ignore[assignment]  # the field and the method

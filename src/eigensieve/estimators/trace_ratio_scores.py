@@ -4,29 +4,31 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._errors import wrong_parameter
+from eigensieve._types import FloatArray, IntArray, JsonDict, MatrixLike, OneEach
 from eigensieve.data import DataMatrix, as_data, share_present, without_gaps
 from eigensieve.estimators.base import check_columns
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.qalpha import read_labels
 from eigensieve.traceratio import FisherPair, LaplacianPair, SubsetResult, best_subset, diagonals, feature_scores
 
-ARRAY_RULES: dict[str, Any] = {
+ARRAY_RULES: JsonDict = {
     "accept_sparse": ("csc", "csr"),
     "dtype": (np.float64, np.float32),
     "ensure_all_finite": "allow-nan",
 }
 
 
-def _checked(X: Any) -> Any:
+def _checked(X: MatrixLike) -> Any:
     check_columns(X)
     with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds the values up
         return filled(check_array(X, ensure_min_samples=2, **ARRAY_RULES))[0]
 
 
-def filled(X: Any) -> tuple[Any, FloatArray | None]:
+def filled(X: MatrixLike) -> tuple[Any, FloatArray | None]:
     """Return X with the mean of the feature in every gap, and the share of each feature that is there.
 
     The scatters then add up over the values that are there, about their mean. The share is None where nothing is
@@ -44,7 +46,7 @@ def filled(X: Any) -> tuple[Any, FloatArray | None]:
     return data.take(slice(None)), None if data.shared.gaps is None else share_present(data)
 
 
-def fisher_score(X: Any, y: Any) -> FloatArray:
+def fisher_score(X: MatrixLike, y: ArrayLike) -> FloatArray:
     """Fisher score of every feature: scatter between the class means over scatter within the classes.
 
     Larger is better; F-test statistic = score * (n_samples - n_classes) / (n_classes - 1). Usable with
@@ -75,10 +77,10 @@ def fisher_score(X: Any, y: Any) -> FloatArray:
 
 
 def laplacian_score(
-    X: Any,
-    y: Any = None,
+    X: MatrixLike,
+    y: OneEach = None,
     *,
-    graph: Any = None,
+    graph: MatrixLike = None,
     n_neighbors: int = 5,
     neighbor_search: Literal["auto", "exact", "approximate"] = "auto",
     bandwidth: float | Literal["auto"] | None = "auto",
@@ -112,7 +114,7 @@ def laplacian_score(
     return feature_scores(*diagonals(as_data(X), LaplacianPair(graph)))
 
 
-def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any) -> SubsetResult:
+def select_kernels(kernels: Sequence[ArrayLike], n_kernels: int, y: ArrayLike) -> SubsetResult:
     """Choose the kernels between samples that together separate the classes best, by the trace ratio.
 
     A sum of kernels maps the samples to the spaces of all of them. So kernels take the place of features, with the
@@ -140,21 +142,17 @@ def select_kernels(kernels: Sequence[Any], n_kernels: int, y: Any) -> SubsetResu
     for number, kernel in enumerate(kernels):
         K = check_array(kernel, input_name="kernels")
         if K.shape != (len(codes), len(codes)):
-            raise ValueError(
-                f"The 'kernels' parameter of select_kernels must hold matrices of shape ({len(codes)}, {len(codes)}), "
-                f"as y has {len(codes)} samples. Got shape {K.shape} at place {number}."
-            )
+            must = f"hold matrices of shape ({len(codes)}, {len(codes)}), as y has {len(codes)} samples"
+            raise wrong_parameter("kernels", "select_kernels", must, f"shape {K.shape} at place {number}")
         same = float(np.sum(classes * (K @ classes)))
         b[number], e[number] = same - K.mean() * len(K), np.trace(K) - same
         if min(b[number], e[number]) < -1e-8 * np.trace(K):
-            raise ValueError(
-                f"The 'kernels' parameter of select_kernels must hold positive semidefinite matrices. Got one with a "
-                f"negative scatter at place {number}. Clip its negative eigenvalues."
-            )
+            got, fix = f"one with a negative scatter at place {number}", "clip its negative eigenvalues"
+            raise wrong_parameter("kernels", "select_kernels", "hold positive semidefinite matrices", got, fix)
     return best_subset(np.maximum(b, 0.0), np.maximum(e, 0.0), n_kernels)
 
 
-def in_range(X: Any, name: str) -> Any:
+def in_range(X: MatrixLike, name: str) -> Any:
     """Return X, multiplied by a power of two if squares of its values would overflow or vanish otherwise.
 
     Scores are ratios of scatters, so one factor for all features changes none of them.

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._sklearn import Interval, whole_fit
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, MatrixLike
 from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AUTO, Estimator, check_data, name_columns
 from eigensieve.estimators.knowledge import read_batches, read_side
@@ -95,7 +95,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         self.scale_ = np.asarray(data.scale)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: MatrixLike) -> FloatArray:
         """Return X without the unwanted directions, as a dense array in memory.
 
         Parameters
@@ -115,7 +115,7 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         taken = scores @ (self.directions_ * units[:, None]).T
         return np.asarray(raw.take(slice(None)) - taken.astype(raw.dtype, copy=False))
 
-    def _checked(self, X: Any, *, reset: bool, min_samples: int) -> DataMatrix:
+    def _checked(self, X: MatrixLike, *, reset: bool, min_samples: int) -> DataMatrix:
         """Check the data. Columns of extreme scale are refused, because cleaned data must be in the units of X."""
         raw = check_data(self, X, reset=reset, min_samples=min_samples)
         if raw.shared.exponents is not None:

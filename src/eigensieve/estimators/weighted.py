@@ -10,6 +10,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from eigensieve._sklearn import HasMethods, Interval, whole_fit
+from eigensieve._types import MatrixLike, OneEach
 from eigensieve.data import is_stored
 from eigensieve.estimators.base import NOT_NEGATIVE, Estimator, check_stored
 from eigensieve.estimators.sieve_selector import SieveSelector
@@ -45,9 +46,7 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         The fitted selector.
     scale_ : ndarray of shape (n_features,)
         What features are multiplied by; 1 for the largest weight.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        When X had column names.
+    n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
     --------
@@ -78,7 +77,7 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
     }
 
     @whole_fit
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: MatrixLike, y: OneEach = None, **fit_params: Any) -> Self:
         """Fit the selector.
 
         Parameters
@@ -106,7 +105,7 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         self.scale_ = (self.floor + (1.0 - self.floor) * share) ** self.power
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike) -> Any:
         """Return X with its features scaled; sparse stays sparse, stored data becomes an array in memory.
 
         Parameters

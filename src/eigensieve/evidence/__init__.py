@@ -1,14 +1,7 @@
 """How sure we are: which eigenvalues, features and selections are more than noise.
 
 Nothing here knows how an embedding or a selection was made: Q-alpha, the sieve and any selector use it alike.
-Read in this order:
-
-scores.py : the agreement of a feature with an embedding, and what permuted copies of the feature score.
-exchange.py : which samples may trade places in permuted copies: batches, donors.
-discoveries.py : features that pass at a false discovery rate.
-noise_edges.py : how large the eigenvalues of noise become, and how many clusters show above them.
-stability.py : how often each feature is selected when samples are left out.
-worth.py : how much of the structure, or of y, a panel of features shows.
+Read in this order: scores.py, exchange.py, discoveries.py, noise_edges.py, stability.py, worth.py.
 
 Words
 -----
@@ -32,7 +25,7 @@ from eigensieve.evidence.stability import STABLE, Stability, selection_stability
 from eigensieve.evidence.worth import (
     PanelComparison,
     PanelScore,
-    Yardstick,
+    Scorer,
     chance,
     deal_folds,
     outlived,

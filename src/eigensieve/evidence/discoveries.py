@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, Orders
 from eigensieve.evidence.exchange import ANY, Exchange
 from eigensieve.evidence.scores import NullSample, step_up
 
 N_FOLDS = 5
 
-Fit = Callable[[Array], Array]
+Fit = Callable[[BoolArray], FloatArray]
 """fit(active) -> V (n_samples, n_columns): an embedding learned from the active features alone."""
 
 
@@ -21,8 +21,8 @@ Fit = Callable[[Array], Array]
 class Discoveries:
     """The result of the calibration."""
 
-    p_values: Array  # chance that a feature without structure scores as high; 1 for features that were not usable
-    selected: Array  # mask of the features that pass at the false discovery rate asked for
+    p_values: FloatArray  # chance that a feature without structure scores as high; 1 for features that were not usable
+    selected: BoolArray  # mask of the features that pass at the false discovery rate asked for
 
     @property
     def count(self) -> int:
@@ -31,12 +31,12 @@ class Discoveries:
 
 def discover(
     data: DataMatrix,
-    usable: Array,
+    usable: BoolArray,
     fit: Fit,
     *,
     fdr: float,
     rng: np.random.Generator,
-    tested: Array | None = None,
+    tested: BoolArray | None = None,
     n_folds: int = N_FOLDS,
     exchange: Exchange = ANY,
     orders: Orders | None = None,
@@ -47,25 +47,12 @@ def discover(
     A feature that helped to build an embedding agrees with it, even if the feature is noise. So the features are dealt
     into K folds. For each fold the embedding is learned from the other folds, and the fold's features are compared with
     permuted copies (:func:`~eigensieve.evidence.scores.null_agreement`), permuted as `exchange` allows. The p-value of
-    a feature is the share of the fold's null scores that reach its own score. Benjamini and Yekutieli's rule then
-    selects among all `tested` features (all usable ones by default): one threshold for all folds, so a feature is never
-    left out while another with a larger p-value is kept. A lone feature is not selected: a structure needs several
-    features that share it. Folds and copies are drawn in the `orders` of the samples and features, so that the result
-    does not depend on the order in which they are given.
-
-    Notes
-    -----
-    Take a feature that is independent of all others. Given the embedding of the other folds, its p-value p is uniform
-    for any fit, so P(p <= t) <= t. The p-values of different features are not independent: embeddings of different
-    folds share features, and two noise features that resemble one another by chance select each other. The rule keeps
-    its promise nevertheless. It selects R features with p <= c R, c = fdr / (n H), H = 1 + 1/2 + ... + 1/n. A false
-    feature adds 1/R to the false fraction if it is selected, and p <= c R. Write 1/R as the sum over r >= R of
-    1/(r (r + 1)). Then
-
-        E[1{p <= c R} / R] <= sum_{r=1}^{n-1} P(p <= c r) / (r (r + 1)) + P(p <= c n) / n
-                           <= c (1/2 + ... + 1/n) + c = c H = fdr / n,
-
-    and the n features together stay below `fdr` (Benjamini and Yekutieli 2001, theorem 1.3).
+    a feature is the share of the fold's null scores that reach its own score. Benjamini and Yekutieli's rule (2001,
+    theorem 1.3) selects among all `tested` features (all usable ones by default) with one threshold for all folds. It
+    allows for any dependence: embeddings of different folds share features, and two noise features that resemble one
+    another by chance select each other. A lone feature is not selected: a structure needs several features that share
+    it. Folds and copies are drawn in the `orders` of the samples and features, so that the result does not depend on
+    the order in which they are given.
     """
     tested = usable if tested is None else tested
     order, exchange = _drawn_in(orders, tested, exchange)
@@ -87,8 +74,8 @@ def discover(
 
 def follow(
     views: Sequence[DataMatrix],
-    usable: Array,
-    embedding: Array,
+    usable: BoolArray,
+    embedding: FloatArray,
     *,
     fdr: float,
     rng: np.random.Generator,
@@ -111,7 +98,7 @@ def follow(
     return Discoveries(p_values, selected)
 
 
-def _drawn_in(orders: Orders | None, features: Array, exchange: Exchange) -> tuple[Array, Exchange]:
+def _drawn_in(orders: Orders | None, features: BoolArray, exchange: Exchange) -> tuple[IntArray, Exchange]:
     """Return the features, and the exchange of samples, in the orders that random draws follow."""
     if orders is None:
         return np.flatnonzero(features), exchange

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import fft
 from scipy.sparse import block_diag, csr_array
 
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import Block
 
 _PAIRS = 64  # pairs per sample up to which a sparse matrix of pairs is cheaper than one product per donor
@@ -31,8 +31,7 @@ class Exchange:
     roots: FloatArray | None = None  # of the samples' weights: they multiply the rows of V and stay in place
     ranks: IntArray | None = None  # numbers in whose order random draws are made; None for the order given
 
-    def among(self, rows: Array) -> "Exchange":
-        """Return the same for some samples."""
+    def among(self, rows: IntArray | BoolArray) -> "Exchange":
 
         def some(part: Any) -> Any:
             return None if part is None else part[rows]
@@ -71,7 +70,7 @@ class Exchange:
         rows = rows if self.moving is None else rows[self.moving[rows]]
         return [rows] if self.batches is None else [rows[some] for some in rows_by(self.batches[rows])]
 
-    def _orders(self, count: int, n_samples: int, groups: Array | None, rng: np.random.Generator) -> IntArray:
+    def _orders(self, count: int, n_samples: int, groups: IntArray | None, rng: np.random.Generator) -> IntArray:
         """Return random orders of the samples, one per column, drawn in the order of the ranks."""
         if self.ranks is None:
             return sample_orders(count, n_samples, groups, rng)
@@ -102,7 +101,7 @@ ANY = Exchange()
 """Any two samples may trade places."""
 
 
-def sample_orders(count: int, n_samples: int, groups: Array | None, rng: np.random.Generator) -> Array:
+def sample_orders(count: int, n_samples: int, groups: IntArray | None, rng: np.random.Generator) -> IntArray:
     """Return random orders of the samples, one per column."""
     if groups is None:
         return np.stack([rng.permutation(n_samples) for _ in range(count)], axis=1)

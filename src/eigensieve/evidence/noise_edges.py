@@ -8,7 +8,7 @@ has no simple form, and `weighted_noise_edge` allows for the order of the fluctu
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix, Orders
 
 MAX_CLUSTERS = 10
@@ -20,7 +20,7 @@ _COPIES = 3
 _SAMPLE_ENTRIES = 2**19  # entries of the features that are permuted
 
 
-def noise_edge(weights: Array, n_dimensions: int) -> float:
+def noise_edge(weights: FloatArray, n_dimensions: int) -> float:
     """Where the spectrum of A = sum_i w_i m_i m_i' ends for many independent light-tailed features of unit norm.
 
     In d dimensions (the number of samples, less one for centred data) it is the smallest value of
@@ -44,7 +44,7 @@ def noise_edge(weights: Array, n_dimensions: int) -> float:
     return float(largest * z.min())
 
 
-def weighted_noise_edge(weights: Array, n_dimensions: int, excess: float = 1.0) -> float:
+def weighted_noise_edge(weights: FloatArray, n_dimensions: int, excess: float = 1.0) -> float:
     """Return the largest eigenvalue to expect of A for independent features, with an allowance for its fluctuation.
 
     `excess` is how far the spectrum reaches beyond its mean, sum(w) / d, relative to that of light-tailed features
@@ -68,7 +68,7 @@ def equal_noise_edge(n_features: int, n_dimensions: int, excess: float = 1.0) ->
     return float(mean + excess * (((root_n + root_d) ** 2 + 2 * fluctuation) / n_dimensions - mean))
 
 
-def permuted_excess(data: DataMatrix, usable: Array, orders: Orders) -> float:
+def permuted_excess(data: DataMatrix, usable: BoolArray, orders: Orders) -> float:
     """Return how far the spectrum of permuted features reaches beyond its mean, relative to light-tailed features.
 
     Every feature of the centred data is permuted on its own: the same marginals, no dependence. Features with heavy
@@ -89,7 +89,7 @@ def permuted_excess(data: DataMatrix, usable: Array, orders: Orders) -> float:
     return max(1.0, (largest - mean) / reach)
 
 
-def _largest_eigenvalue(Z: Array) -> float:
+def _largest_eigenvalue(Z: FloatArray) -> float:
     """Return the largest eigenvalue of Z Z', which is that of Z'Z."""
     q = min(Z.shape)
     Z = Z if q == len(Z) else Z.T
@@ -99,16 +99,16 @@ def _largest_eigenvalue(Z: Array) -> float:
     return float(eigsh(operator, k=1, v0=np.ones(q) + Z[:, 0], tol=1e-3, return_eigenvectors=False)[0])
 
 
-def count_spikes(eigenvalues: Array, weights: Array, n_dimensions: int, excess: float = 1.0) -> int:
+def count_spikes(eigenvalues: FloatArray, weights: FloatArray, n_dimensions: int, excess: float = 1.0) -> int:
     """Number of eigenvalues of the weighted affinity above the noise edge."""
     return int(np.count_nonzero(np.asarray(eigenvalues) > weighted_noise_edge(weights, n_dimensions, excess)))
 
 
-def count_clusters(eigenvalues: Array, n_features: int, n_samples: int, *, centered: bool, excess: float = 1.0) -> int:
-    """Return how many clusters (2 to 10) the leading eigenvalues of M'M, for unit columns, show above noise.
+def count_clusters(values: FloatArray, n_features: int, n_samples: int, *, centered: bool, excess: float = 1.0) -> int:
+    """Return how many clusters (2 to 10) the leading eigenvalues (`values`) of M'M, for unit columns, show above noise.
 
     c clusters of centred data span c - 1 directions. Uncentred data has one direction more, its mean.
     """
     dimensions = max(1, n_samples - 1 if centered else n_samples)
-    spikes = int(np.count_nonzero(np.asarray(eigenvalues) > equal_noise_edge(n_features, dimensions, excess)))
+    spikes = int(np.count_nonzero(np.asarray(values) > equal_noise_edge(n_features, dimensions, excess)))
     return max(1, min(max(2, spikes + int(centered)), MAX_CLUSTERS, n_samples - 1))

@@ -6,7 +6,7 @@ The score is the test statistic of every automatic number of features. It is als
 import numpy as np
 from scipy.stats import chi2
 
-from eigensieve._types import Array
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix
 from eigensieve.evidence.exchange import ANY, Exchange, OwnPairs, own_pairs_of_copies, products_of_copies
 
@@ -21,7 +21,7 @@ _CARRIED = 0.98  # share of |V V'|^2 that a test looks at
 _FEWEST = 8  # fewest features that the null is made of, for any number of samples
 
 
-def agreement(data: DataMatrix, embedding: Array, donors: Array | None = None) -> Array:
+def agreement(data: DataMatrix, embedding: FloatArray, donors: IntArray | None = None) -> FloatArray:
     """Score every feature by its agreement with an embedding V, over pairs of *different* samples.
 
     u_i = m_i' (V V' - diag(V V')) m_i = |V'm_i|^2 - sum_t m_it^2 |v_t|^2,
@@ -41,7 +41,7 @@ def agreement(data: DataMatrix, embedding: Array, donors: Array | None = None) -
     return data.map_sums(V, leverage, lambda _, T, own: np.sum(T.astype(np.float64) ** 2, axis=1) - own)
 
 
-def agreement_p_values(scores: Array, embedding: Array) -> Array:
+def agreement_p_values(scores: FloatArray, embedding: FloatArray) -> FloatArray:
     """Return how likely a feature of independent values scores as much, by the chi-square law.
 
     With lambda_j the eigenvalues of V'V, the score of a feature without structure is about sum_j lambda_j (x_j - 1) /
@@ -58,13 +58,13 @@ def agreement_p_values(scores: Array, embedding: Array) -> Array:
 
 
 def null_agreement(
-    features: Array,
-    embedding: Array,
+    features: FloatArray,
+    embedding: FloatArray,
     n_copies: int,
     rng: np.random.Generator,
     exchange: Exchange = ANY,
-    present: Array | None = None,
-) -> Array:
+    present: BoolArray | None = None,
+) -> FloatArray:
     """Return the agreement of permuted copies of features: the same marginals, without dependence on the samples.
 
     To permute the entries of m_i is to permute the rows of V. So the copies are never made, and all features share the
@@ -93,8 +93,8 @@ def null_agreement(
 
 
 def _null_with_gaps(
-    features: Array, V: Array, n_copies: int, rng: np.random.Generator, exchange: Exchange, present: Array
-) -> Array:
+    features: FloatArray, V: FloatArray, n_copies: int, rng: np.random.Generator, exchange: Exchange, present: BoolArray
+) -> FloatArray:
     """Return the same where values are missing: only the samples that have a value trade places."""
     full = present.all(axis=0)
     scores = np.empty((features.shape[1], n_copies))
@@ -127,7 +127,7 @@ class NullSample:
     Each fold is in random order, so that its first features are a random sample.
     """
 
-    def __init__(self, data: DataMatrix, folds: list[Array], exchange: Exchange = ANY) -> None:
+    def __init__(self, data: DataMatrix, folds: list[IntArray], exchange: Exchange = ANY) -> None:
         self.data = data
         self.folds = folds
         self.exchange = exchange
@@ -142,7 +142,7 @@ class NullSample:
         known = None if gaps is None else np.split(gaps.present(np.concatenate(taken)), cuts, axis=1)
         self.present = [None] * len(folds) if known is None else known
 
-    def scores(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
+    def scores(self, embedding: FloatArray, fold: int, rng: np.random.Generator) -> FloatArray:
         """Return the scores of permuted copies of the fold's features."""
         features, present = self.samples[fold], self.present[fold]
         n_features = len(self.folds[fold])
@@ -154,7 +154,7 @@ class NullSample:
         copies = int(np.clip(np.ceil(wanted / features.shape[1]), *_COPIES))
         return null_agreement(features, embedding, copies, rng, self.exchange, present).ravel()
 
-    def p_values(self, embedding: Array, fold: int, rng: np.random.Generator) -> Array:
+    def p_values(self, embedding: FloatArray, fold: int, rng: np.random.Generator) -> FloatArray:
         """Return the chance to score as high as each of the fold's features does."""
         roots = self.exchange.roots
         mean = embedding.mean(axis=0) if roots is None else np.outer(roots, roots @ embedding) / np.sum(roots**2)
@@ -169,7 +169,7 @@ class NullSample:
         return tail_shares(scores - slack, self.scores(V, fold, rng))
 
 
-def _leading_part(V: Array) -> Array:
+def _leading_part(V: FloatArray) -> FloatArray:
     """Return the leading directions of V that carry nearly all of V V', scaled to a largest singular value of 1.
 
     A p-value is valid for any embedding. Fewer columns make the null scores cheaper.
@@ -182,14 +182,14 @@ def _leading_part(V: Array) -> Array:
     return np.asarray(basis[:, :count] * (lengths[:count] / lengths[0]))
 
 
-def tail_shares(scores: Array, null: Array) -> Array:
+def tail_shares(scores: FloatArray, null: FloatArray) -> FloatArray:
     """Return (1 + number of null scores >= score) / (1 + number of null scores)."""
     ordered = np.sort(null)
     at_least = len(ordered) - np.searchsorted(ordered, scores, side="left")
     return (1.0 + at_least) / (1.0 + len(ordered))
 
 
-def step_up(p_values: Array, fdr: float) -> Array:
+def step_up(p_values: FloatArray, fdr: float) -> BoolArray:
     """Benjamini and Hochberg's rule: the largest r with p_(r) <= fdr * r / n, and all p-values up to p_(r)."""
     n = len(p_values)
     ordered = np.sort(p_values)

@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
-from eigensieve._errors import wrong_parameter
+from eigensieve._errors import check_range, wrong_parameter
 from eigensieve._files import CheckpointError, staged
 from eigensieve._progress import Progress, progress_for
 from eigensieve._sklearn import num_samples, safe_indexing
-from eigensieve._types import Array
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict, MatrixLike, OneEach, RandomState
 from eigensieve.data import as_data, fingerprint, is_stored
 
 STABLE = 0.8
@@ -39,15 +39,15 @@ class Stability:
         Their names, where they have names.
     """
 
-    selections: Array
+    selections: BoolArray
     feature_names: Array | None = None
 
     @property
-    def frequencies(self) -> Array:
+    def frequencies(self) -> FloatArray:
         """Fraction of the subsamples on which each feature was selected."""
         return np.asarray(self.selections.mean(axis=0))
 
-    def stable(self, threshold: float = STABLE) -> Array:
+    def stable(self, threshold: float = STABLE) -> IntArray:
         """Return the features that were selected often, most frequent first.
 
         Parameters
@@ -66,14 +66,14 @@ class Stability:
 
 def selection_stability(
     selector: BaseEstimator,
-    X: Any,
-    y: Any = None,
+    X: MatrixLike,
+    y: OneEach = None,
     *,
-    groups: Any = None,
-    fit_params: Callable[[Array], dict[str, Any]] | None = None,
+    groups: OneEach = None,
+    fit_params: Callable[[IntArray], JsonDict] | None = None,
     n_subsamples: int = 50,
     fraction: float = 0.5,
-    random_state: int | np.random.RandomState | None = 0,
+    random_state: RandomState = 0,
     n_jobs: int | None = None,
     results: str | os.PathLike[str] | None = None,
     verbose: int = 0,
@@ -101,7 +101,7 @@ def selection_stability(
         How many subsamples are fitted.
     fraction : float, default=0.5
         Fraction of the samples, or of the groups, in a subsample.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed; the same seed gives the same result. It must be a number where `results` names a file.
     n_jobs : int or None, default=None
         Number of jobs that joblib runs at once.
@@ -128,8 +128,7 @@ def selection_stability(
     """
     if not 0.0 < fraction < 1.0:
         raise wrong_parameter("fraction", _NAME, "be between 0 and 1", fraction)
-    if n_subsamples < 1:
-        raise wrong_parameter("n_subsamples", _NAME, "be at least 1", n_subsamples)
+    check_range(_NAME, n_subsamples=(n_subsamples, 1))
     X = _checked(X, y)
     seed = _seed(random_state, kept=results is not None)
     n_samples, n_features = X.shape
@@ -138,11 +137,11 @@ def selection_stability(
     size = max(1, round(fraction * n_units))
     progress = progress_for("selection_stability", verbose) if progress is None else progress
 
-    def rows(run: int) -> Array:
+    def rows(run: int) -> IntArray:
         chosen = np.random.default_rng([seed, run]).permutation(n_units)[:size]
         return np.sort(chosen) if groups is None else np.flatnonzero(np.isin(units, chosen))
 
-    def known_of(run: int) -> dict[str, Any]:
+    def known_of(run: int) -> JsonDict:
         known = {} if fit_params is None else fit_params(rows(run))
         own = {} if groups is None or not has_fit_parameter(selector, "groups") else {"groups": units[rows(run)]}
         return own | known
@@ -162,7 +161,7 @@ def selection_stability(
     return Stability(selections, _names(X))
 
 
-def _checked(X: Any, y: Any) -> Any:
+def _checked(X: MatrixLike, y: OneEach) -> Any:
     """Return X in a form from which samples can be cut, once its shape and the length of y are checked."""
     if hasattr(X, "tocsr"):
         X = X if X.format in ("csr", "csc") else X.tocsr()
@@ -177,25 +176,26 @@ def _checked(X: Any, y: Any) -> Any:
     return X
 
 
-def _units(groups: Any, n_samples: int) -> Array:
-    """Return the number of each sample's group."""
+def _units(groups: OneEach, n_samples: int) -> IntArray:
     words = np.asarray(groups).reshape(-1)
     if len(words) != n_samples:
         raise wrong_parameter("groups", _NAME, f"have one value per sample of X ({n_samples})", len(words))
     return np.unique(words.astype(str), return_inverse=True)[1].reshape(-1)
 
 
-def _seed(random_state: Any, *, kept: bool) -> int:
+def _seed(random_state: RandomState, *, kept: bool) -> int:
     """Return the seed of all subsamples. Where results are kept, another call must find the same one."""
     if isinstance(random_state, int | np.integer) and random_state >= 0:
         return int(random_state)
     if kept:
         must = "be a number from 0 on where 'results' names a file: another call would draw other subsamples and could "
         raise wrong_parameter("random_state", _NAME, f"{must}not go on", repr(random_state))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
     return int(check_random_state(random_state).randint(2**31))
 
 
-def _names(X: Any) -> Array | None:
+def _names(X: MatrixLike) -> Array | None:
     """Return the names of the features, where the data has names: a frame, an AnnData or a data matrix."""
     found = (getattr(X, where, None) for where in ("columns", "var_names", "feature_names"))
     names = next((some for some in found if some is not None), None)
@@ -203,13 +203,13 @@ def _names(X: Any) -> Array | None:
 
 
 def _selected(
-    selector: BaseEstimator, X: Any, y: Any, rows: Array, known: dict[str, Any], run: int
-) -> tuple[int, Array]:
+    selector: BaseEstimator, X: MatrixLike, y: OneEach, rows: IntArray, known: JsonDict, run: int
+) -> tuple[int, BoolArray]:
     labels = None if y is None else safe_indexing(y, rows)
     return run, np.asarray(selector.fit(safe_indexing(X, rows), labels, **known).get_support(), dtype=bool)
 
 
-def _identity(selector: BaseEstimator, X: Any, y: Any, known: dict[str, Any], size: int, random_state: int) -> str:
+def _identity(selector: BaseEstimator, X: MatrixLike, y: OneEach, known: JsonDict, size: int, random_state: int) -> str:
     """Return the settings that a results file must agree with. `known` are the `fit_params` of the first subsample."""
     settings = {
         "selector": type(selector).__name__,
@@ -223,7 +223,7 @@ def _identity(selector: BaseEstimator, X: Any, y: Any, known: dict[str, Any], si
     return json.dumps(settings, sort_keys=True)
 
 
-def _digest(X: Any) -> str:
+def _digest(X: MatrixLike) -> str:
     """Return a fingerprint of data of any kind, or of any other argument."""
     if not is_stored(X) and hasattr(X, "to_numpy"):
         X = X.to_numpy()
@@ -239,7 +239,7 @@ class _Store:
     def __init__(self, path: str | os.PathLike[str] | None, fingerprint: str, n_features: int) -> None:
         self.path = None if path is None else Path(path)
         self.fingerprint = fingerprint
-        self.selections: dict[int, Array] = {}
+        self.selections: dict[int, BoolArray] = {}
         if self.path is not None and self.path.exists():
             try:
                 self.selections = self._read(self.path, n_features)
@@ -251,7 +251,7 @@ class _Store:
                     "start afresh."
                 ) from error
 
-    def _read(self, path: Path, n_features: int) -> dict[int, Array]:
+    def _read(self, path: Path, n_features: int) -> dict[int, BoolArray]:
         with np.load(path, allow_pickle=False) as stored:
             runs, packed = stored["runs"], stored["selections"]
             if str(stored["fingerprint"]) != self.fingerprint:
@@ -262,7 +262,7 @@ class _Store:
         selections = np.unpackbits(packed, axis=1, count=n_features).astype(bool)
         return dict(zip(runs.tolist(), selections, strict=True))
 
-    def add(self, run: int, support: Array) -> None:
+    def add(self, run: int, support: BoolArray) -> None:
         self.selections[run] = support
         if self.path is None:
             return

@@ -7,12 +7,12 @@ from typing import Any, Literal
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve._types import Array, BoolArray, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict
 from eigensieve._words import counted
 from eigensieve.graphs import nearest_among, nearest_donors
 
 NEIGHBORS = 5
-"""Samples that tell of another one, as in the graph of the structure."""
+"""Samples that predict another one, as in the graph of the structure."""
 
 _FOLDS = 5
 _SHARED = 1.3
@@ -24,40 +24,36 @@ _SAME = 1e-9  # scores of the same features in another order differ by rounding
 
 
 @dataclass(frozen=True)
-class Yardstick:
-    """What panels are measured by."""
+class Scorer:
+    """Predicts the structure, or y, of every sample from its nearest others on a panel, and scores the prediction."""
 
-    columns: FloatArray
-    """The structure, or y: samples x columns."""
-    later: BoolArray | None = None
-    """For times to an event: pairs of samples whose first has its event while the second is without one."""
-    groups: IntArray | None = None
-    """Samples of one group, such as a donor, do not tell each other."""
-    weights: FloatArray | None = None
-    """Of the samples, for R2."""
+    columns: FloatArray  # the structure, or y: samples x columns
+    later: BoolArray | None = None  # times to an event: pairs whose first has it while the second is without one
+    groups: IntArray | None = None  # samples of one group, such as a donor, do not predict each other
+    weights: FloatArray | None = None  # of the samples, for R2
 
-    def parts(self, told: FloatArray) -> FloatArray:
-        """Return what each sample adds to the score, given what the others tell of it."""
+    def parts(self, predicted: FloatArray) -> FloatArray:
+        """Return each sample's part of the score, given its prediction from the others."""
         if self.later is not None:
-            return concordance_parts(told[:, 0], self.later)
+            return concordance_parts(predicted[:, 0], self.later)
         r = 1.0 if self.weights is None else np.sqrt(self.weights)[:, None]
-        return r2_parts(told * r, self.columns * r)
+        return r2_parts(predicted * r, self.columns * r)
 
-    def told(self, points: FloatArray) -> FloatArray:
+    def predicted(self, points: FloatArray) -> FloatArray:
         """Return for every sample the mean of the columns over its nearest others on the features `points`."""
         count, groups = min(NEIGHBORS, len(points) - 1), self.groups
         nearest = nearest_among(points, points, count) if groups is None else nearest_donors(points, groups, count)
-        heard = np.where(nearest >= 0, 1.0 if self.weights is None else self.weights[nearest], 0.0)
-        sums = np.einsum("tn,tnj->tj", heard, self.columns[nearest])
-        return np.asarray(sums / np.maximum(heard.sum(axis=1), np.finfo(np.float64).tiny)[:, None])
+        w = np.where(nearest >= 0, 1.0 if self.weights is None else self.weights[nearest], 0.0)
+        sums = np.einsum("tn,tnj->tj", w, self.columns[nearest])
+        return np.asarray(sums / np.maximum(w.sum(axis=1), np.finfo(np.float64).tiny)[:, None])
 
     def shown(self, points: FloatArray) -> FloatArray:
         """Return the parts of the score of a panel with these features."""
-        return self.parts(self.told(points))
+        return self.parts(self.predicted(points))
 
     @property
     def nothing(self) -> FloatArray:
-        """The parts of a panel that tells nothing."""
+        """The parts of a panel that predicts nothing."""
         n_samples = len(self.columns)
         return np.full(n_samples, 0.0 if self.later is None else 0.5 / n_samples)
 
@@ -68,14 +64,14 @@ class Yardstick:
         return float(shared * np.sqrt(len(sums)) * np.std(sums, ddof=1))
 
 
-def r2_parts(told: FloatArray, V: FloatArray) -> FloatArray:
+def r2_parts(predicted: FloatArray, V: FloatArray) -> FloatArray:
     """Return the parts of R2 = 1 - |V - E diag(b)|^2 / |V|^2, where b_j >= 0 is the factor that fits column j best.
 
-    R2 is 1 where E, what the neighbours tell, is V, and about 0 where it says nothing of V: neighbours that contradict
-    a column show nothing of it.
+    R2 is 1 where the prediction E of the neighbours equals V, and about 0 where it has nothing to do with V. Neighbours
+    that contradict a column show nothing of it.
     """
-    energy = np.maximum(np.sum(told**2, axis=0), np.finfo(np.float64).tiny)
-    left = V - told * (np.maximum(np.sum(told * V, axis=0), 0.0) / energy)
+    energy = np.maximum(np.sum(predicted**2, axis=0), np.finfo(np.float64).tiny)
+    left = V - predicted * (np.maximum(np.sum(predicted * V, axis=0), 0.0) / energy)
     whole = np.sum(V**2, axis=1)
     return _ratio_parts(whole - np.sum(left**2, axis=1), whole)
 
@@ -100,8 +96,8 @@ def _ratio_parts(shown: FloatArray, whole: FloatArray) -> FloatArray:
 def share_shown(
     points: FloatArray, V: FloatArray, donors: IntArray | None = None, weights: FloatArray | None = None
 ) -> float:
-    """Return R2 of V, told of every sample by its 5 nearest others, one per donor if some donors have several."""
-    return float(Yardstick(V, groups=donors, weights=weights).shown(points).sum())
+    """Return R2 of V, predicted for every sample by its 5 nearest others, one per donor if some donors have several."""
+    return float(Scorer(V, groups=donors, weights=weights).shown(points).sum())
 
 
 def outlived(event: BoolArray, time: FloatArray) -> BoolArray:
@@ -140,17 +136,17 @@ def chance(score: float, draws: FloatArray) -> float:
     return float((1 + np.count_nonzero(draws >= score - _SAME)) / (1 + len(draws)))
 
 
-def superfluous(yardstick: Yardstick, Z: FloatArray) -> list[int]:
+def superfluous(scorer: Scorer, Z: FloatArray) -> list[int]:
     """Return the columns without which the others show as much, within one standard error of the most shown.
 
     The columns come with the most wanted first. The last ones are tried first, each without those left out before.
     """
     left, out = list(range(Z.shape[1])), []
-    best = yardstick.shown(Z)
+    best = scorer.shown(Z)
     for column in left[: -_TRIED - 1 : -1]:
         rest = [other for other in left if other != column]
-        parts = yardstick.shown(Z[:, rest]) if rest else yardstick.nothing
-        if best.sum() - parts.sum() <= yardstick.error(best - parts):
+        parts = scorer.shown(Z[:, rest]) if rest else scorer.nothing
+        if best.sum() - parts.sum() <= scorer.error(best - parts):
             left, best = rest, max(best, parts, key=np.sum)
             out.append(column)
     return out
@@ -167,18 +163,18 @@ class PanelScore:
     features : ndarray
         The panel.
     measure : {"structure", "classes", "numbers", "several", "survival"}
-        What the score is about. For times to an event it is the concordance (0.5 for none), else R2 (0 for none, 1 for
+        The target of the score. For times to an event it is the concordance (0.5 for none), else R2 (0 for none, 1 for
         all).
     score : float
         How much the panel shows.
     standard_error : float
         Of `score`, over samples or over groups.
     best_score : float
-        What the sieve's pick of as many features shows. With y, a sample is told by features picked without it.
+        Score of the sieve's pick of as many features. With y, a sample is predicted by features picked without it.
     best_features : ndarray
         The sieve's pick on all samples.
     random_scores : ndarray of shape (n_random,)
-        What random panels of as many features show.
+        Scores of random panels of as many features.
     p_value : float
         The chance that a random panel shows as much.
     adds_nothing : ndarray
@@ -187,7 +183,7 @@ class PanelScore:
     next_features : ndarray
         The three features that complement the panel best.
     next_score : float
-        What the panel shows with three more features, found as for `best_score`.
+        Score of the panel with three more features, found as for `best_score`.
     """
 
     features: Array
@@ -202,7 +198,7 @@ class PanelScore:
     next_features: Array
     next_score: float
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> JsonDict:
         """Return one value per figure, features joined by commas."""
         return {
             "n_features": len(self.features),
@@ -248,7 +244,7 @@ class PanelComparison:
         """The panels that show most: the difference between them is at most two standard errors."""
         return [name for name, (less, error) in self.behind.items() if less <= 2.0 * error]
 
-    def figures(self) -> list[dict[str, Any]]:
+    def figures(self) -> list[JsonDict]:
         """Return the figures of every panel."""
         return [
             {"panel": name, **score.figures(), "behind": self.behind[name][0], "behind_error": self.behind[name][1]}

@@ -1,14 +1,13 @@
 """A graph that the user gives: checked once, in one place."""
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array
 
+from eigensieve._types import MatrixLike
 from eigensieve.data import without_repeats
 
 
-def check_graph(graph: Any, n_samples: int, *, name: str = "graph", signed: bool = False) -> csr_array:
+def check_graph(graph: MatrixLike, n_samples: int, *, name: str = "graph", signed: bool = False) -> csr_array:
     """Return a weighted undirected graph as compressed rows in float64, or raise an error that names its fault.
 
     Weights are symmetric, and non-negative unless `signed`: scatters may then be negative, too, and the caller checks

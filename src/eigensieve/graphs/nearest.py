@@ -11,7 +11,7 @@ product is bounded; a point whose candidates may be wrong is compared with all t
 
 import warnings
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import FloatArray, IntArray, MatrixLike
 from eigensieve.data import near_zero, ordered_map
 
 Method = Literal["auto", "exact", "approximate"]
@@ -37,7 +37,7 @@ _COMPILED = 1 << 19  # pairs of a point and a target: fewer take less time than 
 
 
 def knn_graph(
-    X: Any,
+    X: MatrixLike,
     n_neighbors: int = 5,
     *,
     bandwidth: float | Literal["auto"] | None = "auto",
@@ -66,7 +66,7 @@ def knn_graph(
     return _joined(neighbours, values)
 
 
-def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10, donors: IntArray | None = None) -> csr_array:
+def local_graph(X: FloatArray, n_neighbors: int = 5, n_around: int = 10, donors: IntArray | None = None) -> csr_array:
     """Build the symmetric nearest-neighbour graph by distances relative to the surroundings of both samples.
 
     Neighbours are those with the smallest d_ij / sqrt(r_i r_j), where r_i is the mean distance of sample i from its
@@ -84,7 +84,7 @@ def local_graph(X: Array, n_neighbors: int = 5, n_around: int = 10, donors: IntA
     return _joined(neighbours, np.ones(neighbours.shape))
 
 
-def nearest_donors(X: Array, donors: IntArray, n_neighbors: int, n_around: int | None = None) -> IntArray:
+def nearest_donors(X: FloatArray, donors: IntArray, n_neighbors: int, n_around: int | None = None) -> IntArray:
     """Return the nearest samples of other donors, one per donor; several where there are fewer donors than neighbours.
 
     Samples of the same donor are alike, and so they are no evidence that donors belong together. With `n_around`,
@@ -113,7 +113,7 @@ def nearest_donors(X: Array, donors: IntArray, n_neighbors: int, n_around: int |
     return neighbours
 
 
-def _squared_distances(X: Array) -> FloatArray:
+def _squared_distances(X: FloatArray) -> FloatArray:
     Z = X - X.mean(axis=0, dtype=np.float64)
     half = np.einsum("td,td->t", Z, Z) / 2.0
     squared = Z @ (-2.0 * Z.T)
@@ -175,7 +175,7 @@ def _heat(squared: FloatArray, bandwidth: float | str, name: str) -> FloatArray:
     return values
 
 
-def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[IntArray, FloatArray]:
+def _exact_neighbours(X: MatrixLike, n_neighbors: int) -> tuple[IntArray, FloatArray]:
     """Return neighbours and distances, without the sample itself; scikit-learn searches sparse and large samples."""
     if isinstance(X, np.ndarray) and X.size <= _COPY_LIMIT:
         return nearest(X, X, n_neighbors)
@@ -188,7 +188,7 @@ def _exact_neighbours(X: Any, n_neighbors: int) -> tuple[IntArray, FloatArray]:
 
 
 def _approximate_neighbours(
-    X: Any, n_neighbors: int, random_state: int | np.random.RandomState | None
+    X: MatrixLike, n_neighbors: int, random_state: int | np.random.RandomState | None
 ) -> tuple[IntArray, FloatArray]:
     """Return approximate neighbours and distances, without the sample itself."""
     pynndescent = require("pynndescent", extra="neighbors")
@@ -205,21 +205,12 @@ def _approximate_neighbours(
 
 
 def nearest(
-    points: Array, targets: Array, n_neighbors: int, divisors: FloatArray | None = None
+    points: FloatArray, targets: FloatArray, n_neighbors: int, divisors: FloatArray | None = None
 ) -> tuple[IntArray, FloatArray]:
     """Return the nearest targets of every point, and their distances.
 
     They are ordered by distance; equal distances by position. If both are the same array, no point is its own
-    neighbour.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, n_coordinates)
-    targets : ndarray of shape (n_targets, n_coordinates)
-    n_neighbors : int
-        At most the number of targets; below it if both are the same.
-    divisors : ndarray of shape (n_targets,), optional
-        Positive. The distances from each target are divided by the square root of its divisor. The default is 1.
+    neighbour. The distances from each target are divided by the square root of its divisor, a positive number.
     """
     space = _Space(points, targets, divisors)
     screen = _Screen(space, n_neighbors)
@@ -231,7 +222,7 @@ def nearest(
     return neighbours, np.sqrt(squared) / space.unit
 
 
-def nearest_among(points: Array, targets: Array, n_neighbors: int) -> IntArray:
+def nearest_among(points: FloatArray, targets: FloatArray, n_neighbors: int) -> IntArray:
     """Return the positions of the nearest targets of every point, as :func:`nearest` finds them."""
     return nearest(points, targets, n_neighbors)[0]
 
@@ -239,7 +230,7 @@ def nearest_among(points: Array, targets: Array, n_neighbors: int) -> IntArray:
 class _Space:
     """Points and targets about their mean, scaled so that no coordinate exceeds one."""
 
-    def __init__(self, points: Array, targets: Array, divisors: FloatArray | None) -> None:
+    def __init__(self, points: FloatArray, targets: FloatArray, divisors: FloatArray | None) -> None:
         self.same = points is targets
         mean = targets.mean(axis=0, dtype=np.float64)
         self.targets = targets - mean

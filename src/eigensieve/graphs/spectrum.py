@@ -29,33 +29,15 @@ def leading_eigenvectors(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the largest eigenvalues and eigenvectors of the smoothed graph, without the trivial one.
 
-    With W the graph, D its degrees and c = `smoothing` times its mean degree, the matrix is
+    With W the graph, D its degrees, w the `mass` (how many samples each node stands for, 1 by default) and
+    c = `smoothing` times the mean degree per unit of mass, the matrix is
 
-        (D + cI)^(-1/2) (W + (c/q) 11') (D + cI)^(-1/2).
+        (D + c diag(w))^(-1/2) (W + (c/sum(w)) ww') (D + c diag(w))^(-1/2).
 
-    Its trivial eigenvector (D + cI)^(1/2) 1, with eigenvalue 1, says nothing about the samples. In a graph of several
-    components that is not smoothed the further eigenvectors of eigenvalue 1 tell them apart, and are kept.
-
-    Parameters
-    ----------
-    graph : csr_array of shape (n_samples, n_samples)
-        Symmetric, non-negative.
-    count : int
-        Below the number of samples.
-    smoothing : float
-        Weight of the complete graph that is mixed in, in mean degrees per sample. At 0 every sample needs an edge.
-    start : ndarray of shape (n_samples, n_columns)
-        The points that the graph joins. Their coordinates are where the search starts for more than 300 samples.
-    mass : ndarray of shape (n_samples,), optional
-        w, how many samples each node stands for: the matrix is (D + c diag(w))^(-1/2) (W + (c/sum(w)) ww')
-        (D + c diag(w))^(-1/2), with c in mean degrees per unit of mass.
-
-    Returns
-    -------
-    values : ndarray of shape (count,)
-        Decreasing.
-    vectors : ndarray of shape (n_samples, count)
-        Orthonormal columns, the same on every run.
+    Its trivial eigenvector (D + c diag(w))^(1/2) 1, with eigenvalue 1, says nothing about the samples. In a graph of
+    several components that is not smoothed the further eigenvectors of eigenvalue 1 tell them apart, and are kept. At
+    smoothing 0 every sample needs an edge. For more than 300 samples the search begins at `start`, the points that
+    the graph joins.
     """
     q = graph.shape[0]
     d = degrees(graph)

@@ -1,12 +1,7 @@
 """Products with the matrices of Q-alpha, which are never formed.
 
-Read in this order:
-
-affinity.py : L(w) = sum_i w_i L_i for the standard and the Laplacian spectrum, its adjoint, its leading eigenvectors.
-axes.py : the same eigenvectors for weights that are not negative, approximate and faster.
-symmetric.py : operators known by their products, and the check that every operator passes.
-steps.py : the work of one pass of a solver step on each block of features.
-_steps_numba.py : the same steps compiled, for dense columns in memory. The chain of one solver step is in these two.
+Read in this order: affinity.py, axes.py, symmetric.py, steps.py (the work of one pass of a solver step on each block of
+features; _steps_numba.py: the same compiled, for dense columns in memory).
 
 Words
 -----

@@ -5,16 +5,15 @@ Everything Q-alpha needs is these two maps. The spectrum (standard or Laplacian)
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import FloatArray, JsonDict
 from eigensieve.data import DataMatrix, one_blas_thread
 from eigensieve.operators.steps import SpreadStep
 
-Constants = tuple[Array, ...]
+Constants = tuple[FloatArray, ...]
 """Arrays with one entry per feature."""
 
 _EXTRA = 2  # columns beyond those wanted: they make the block method settle in fewer passes
@@ -32,8 +31,7 @@ class Affinity(ABC):
     passes built from them.
     """
 
-    width: int = 0
-    """Number of extra columns that `spread` adds to each product."""
+    width: int = 0  # number of extra columns that `spread` adds to each product
 
     plain: bool = False
     """Whether L_i = m_i m_i'. `spread` then multiplies by the weights, and `pull` multiplies projections."""
@@ -46,7 +44,7 @@ class Affinity(ABC):
         self.n_features = data.n_features
         self.n_samples = data.n_samples
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> JsonDict:
         """Leave out the data and the arrays per feature: block methods that run elsewhere do not need them."""
         return {name: value for name, value in vars(self).items() if name not in ("data", *self.per_feature)}
 
@@ -75,6 +73,10 @@ class Affinity(ABC):
         """Return L(w) V from the backward product of what `spread` gave."""
         return back
 
+    def moved(self, weights: FloatArray) -> "Affinity":
+        """Return the affinity for a step from these weights: another one only if the d of a Laplacian moves."""
+        return self
+
     @abstractmethod
     def scaled(self, factor: FloatArray) -> "Affinity":
         """Return the affinity with s_i L_i in place of L_i, for positive s_i.
@@ -92,16 +94,6 @@ class Affinity(ABC):
     def matrix(self, weights: FloatArray) -> FloatArray:
         """Return L(w) itself (samples x samples): for few samples; one pass."""
         return self.apply(weights, np.eye(self.n_samples))
-
-    def images(self, V: FloatArray) -> FloatArray:
-        """Return L_i V for every feature (features x samples x columns): for few features; two passes."""
-        n, unit = self.n_features, np.ones(1)
-        spread = self.spread(np.ones(n), self.data.project(V), self.constants)
-        apart = np.zeros((n, n, spread.shape[1]), dtype=spread.dtype)
-        apart[np.arange(n), np.arange(n)] = spread
-        back = self.data.combine(apart.reshape(n, -1)).reshape(len(V), n, -1)
-        alone = [tuple(array[i : i + 1] for array in self.constants) for i in range(n)]
-        return np.stack([self.gather(back[:, i], self.mass(unit, alone[i]), V) for i in range(n)])
 
     def gradient(self, U: FloatArray, V: FloatArray) -> FloatArray:
         """Return <L_i, (UV' + VU')/2> for every feature; one pass."""
@@ -152,28 +144,39 @@ class LaplacianAffinity(Affinity):
     d is the largest degree of the equally weighted affinity divided by the sum of its weights, max diag(A1) / sum(w).
     The matrix that the search starts from is then positive semidefinite. d (`shift`) stays fixed, so that the criterion
     is one function throughout. The printed algorithm moves d in every step, and takes it from diag(A), which does not
-    make the matrix semidefinite. Columns that are left out (scale zero) have L_i = 0. `share` is the multiple
-    of dI in every L_i, in place of 1.
+    make the matrix semidefinite: `rule` is "fixed", "moving" (as above, in every step) or "printed". Columns that are
+    left out (scale zero) have L_i = 0. `share` is the multiple of dI in every L_i, in place of 1.
     """
 
     width = 1
     per_feature = ("sums", "share")
 
-    def __init__(self, data: DataMatrix, shift: float | None = None, share: FloatArray | None = None) -> None:
+    def __init__(
+        self, data: DataMatrix, rule: str = "fixed", shift: float | None = None, share: FloatArray | None = None
+    ) -> None:
         super().__init__(data)
+        self.rule = rule
         mean = data.stats().mean
         center = 0.0 if data.center is None else data.center
         scale = 1.0 if data.scale is None else data.scale
         self.sums = (mean - center) * data.n_samples * scale
         alive = np.broadcast_to(np.asarray(scale) != 0, mean.shape)
         self.share = alive.astype(np.float64) if share is None else share * alive
-        if shift is None:
-            total = float(self.share @ self.share) or 1.0
-            shift = float((data.combine((self.share * self.sums)[:, None]) / total).max())
-        self.shift = shift
+        self.shift = self._shift(self.share, degrees=True) if shift is None else shift
+
+    def _shift(self, weights: FloatArray, *, degrees: bool) -> float:
+        """Return the largest degree of A(w), or the largest entry of its diagonal, divided by the total weight."""
+        entries = self.data.combine((weights * self.sums)[:, None]) if degrees else np.diag(self.data.gram(weights))
+        return float((entries / (float(weights @ self.share) or 1.0)).max())
+
+    def moved(self, weights: FloatArray) -> Affinity:
+        if self.rule == "fixed":
+            return self
+        shift = self._shift(weights, degrees=self.rule == "moving")
+        return LaplacianAffinity(self.data, self.rule, shift, self.share)
 
     def scaled(self, factor: FloatArray) -> Affinity:
-        return LaplacianAffinity(_scaled_data(self.data, factor), self.shift, self.share * factor)
+        return LaplacianAffinity(_scaled_data(self.data, factor), self.rule, self.shift, self.share * factor)
 
     @property
     def constants(self) -> Constants:

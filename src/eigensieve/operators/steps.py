@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array, FloatArray
+from eigensieve._types import FloatArray
 from eigensieve.data import BackwardSum, StoredColumns
 
-_BASIS = 3
-"""Columns of the array of basis weights: the point, the direction it was reached by, and the residual."""
+FeatureArrays = tuple[FloatArray, ...]
+
+_BASIS = 3  # columns of the array of basis weights: the point, the direction it was reached by, and the residual
 
 MOST_COLUMNS = 50
 """Most columns of a compiled backward product: with more of them the BLAS is as fast."""
@@ -36,7 +37,7 @@ class SpreadStep:
         return kept, self.affinity.spread(w, T, constants), np.array([self.affinity.mass(w, constants)])
 
     def fused(
-        self, columns: StoredColumns, V: FloatArray, state: tuple[Array, ...], new: tuple[Array, ...], back: BackwardSum
+        self, columns: StoredColumns, V: FloatArray, state: FeatureArrays, new: FeatureArrays, back: BackwardSum
     ) -> FloatArray | None:
         """Do the same for dense columns as they are stored, with both products; return None where it does not apply."""
         if not self.affinity.plain or V.shape[1] > MOST_COLUMNS:
@@ -69,7 +70,7 @@ class ExpandStep:
     affinity: Any
     turn_B: FloatArray  # the point moved to, in the basis weights
     rotate: FloatArray  # the same for the projections
-    known: Array  # Y in terms of V
+    known: FloatArray  # Y in terms of V
     novel: FloatArray  # Y in terms of the new columns
     rho: float  # the criterion's value at the point
     unit: float  # a power of two that brings r near 1: powers of large or small values in r would overflow
@@ -99,7 +100,7 @@ class ExpandStep:
         return (_widened(B, _BASIS), _widened(P, self.full), KB), np.hstack(W), np.vstack([B.T @ B, mass])
 
     def fused(
-        self, columns: StoredColumns, V: FloatArray, state: tuple[Array, ...], new: tuple[Array, ...], back: BackwardSum
+        self, columns: StoredColumns, V: FloatArray, state: FeatureArrays, new: FeatureArrays, back: BackwardSum
     ) -> FloatArray | None:
         """Do the same for dense columns as they are stored, with both products; return None where it does not apply."""
         width = len(self.rotate.T) + self.n_residual * (1 + self.turn_B.shape[1])

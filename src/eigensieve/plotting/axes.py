@@ -10,13 +10,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from eigensieve._extras import require
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray, JsonDict
+
+Axes = Any
+"""Of matplotlib, which is not imported for its types."""
 
 _NAME = 24  # characters of a name that are drawn
 _DISTANCES = (0, 8, 13, 20, 30, 42, 56, 72, 90)  # of a name from its feature, in points
 
 
-def names_apart(ax: Any, names: list[str], places: FloatArray, inside: BoolArray) -> list[Any]:
+def names_apart(ax: Axes, names: list[str], places: FloatArray, inside: BoolArray) -> list[Any]:
     """Write each name where it meets no other and stays in the axes: on its place, or beside it with a line."""
     Text = require("matplotlib.text", extra="plot").Text
     ax.figure.draw_without_rendering()  # the layout decides where the axes are
@@ -53,13 +56,13 @@ def names_apart(ax: Any, names: list[str], places: FloatArray, inside: BoolArray
 class Display(ABC):
     """A picture that has been drawn on the axes `ax_`, in the figure `figure_`."""
 
-    ax_: Any
+    ax_: Axes
 
     @property
     def figure_(self) -> Any:
         return self.ax_.figure
 
-    def plot(self, ax: Any = None, **options: Any) -> Self:
+    def plot(self, ax: Axes = None, **options: Any) -> Self:
         """Draw.
 
         Parameters
@@ -89,7 +92,7 @@ class ModelDisplay(Display):
     """A picture of one fitted model."""
 
     @classmethod
-    def from_estimator(cls, estimator: BaseEstimator, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Axes = None, **kwargs: Any) -> Self:
         """Draw a fitted estimator.
 
         Parameters
@@ -107,5 +110,5 @@ class ModelDisplay(Display):
 
     @staticmethod
     @abstractmethod
-    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         """Return the parameters of the display of a fitted estimator."""

@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
-from eigensieve._types import Array
+from eigensieve._types import FloatArray, IntArray, JsonDict, MatrixLike
 from eigensieve.estimators import positive_scores
-from eigensieve.plotting.axes import Display, ModelDisplay
+from eigensieve.plotting.axes import Axes, Display, ModelDisplay
 
 
 @dataclass(eq=False, repr=False)
@@ -32,7 +32,7 @@ class ElementMaskDisplay(ModelDisplay):
     ax_, figure_ : matplotlib Axes and Figure
     """
 
-    counts: Array
+    counts: IntArray
     _: KW_ONLY
     image_shape: tuple[int, int] | None = None
     feature_names: Any = None
@@ -45,11 +45,11 @@ class ElementMaskDisplay(ModelDisplay):
             )
 
     @staticmethod
-    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         counts = np.asarray(estimator.mask_.sum(axis=1)).ravel()
         return {"counts": counts, "feature_names": getattr(estimator, "feature_names_in_", None)}
 
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
+    def _draw(self, ax: Axes, **kwargs: Any) -> None:
         if self.image_shape is not None:
             image = ax.imshow(self.counts.reshape(self.image_shape), **{"cmap": "magma", **kwargs})
             ax.figure.colorbar(image, ax=ax, label="elements")
@@ -78,15 +78,15 @@ class ElementPathDisplay(ModelDisplay):
     ax_, line_, figure_ : matplotlib artists
     """
 
-    path: Array
+    path: FloatArray
     _: KW_ONLY
     label: str | None = None
 
     @staticmethod
-    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         return {"path": estimator.path_}
 
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
+    def _draw(self, ax: Axes, **kwargs: Any) -> None:
         (self.line_,) = ax.plot(np.arange(1, self.path.size + 1), self.path, label=self.label, **kwargs)
         ax.set(xlabel="elements", ylabel="relative squared error", yscale="log")
         if self.label is not None:
@@ -109,10 +109,12 @@ class RejectionCurveDisplay(Display):
     ax_, lines_, figure_ : matplotlib artists
     """
 
-    curves: Mapping[str, tuple[Array, Array, float]]
+    curves: Mapping[str, tuple[FloatArray, FloatArray, float]]
 
     @classmethod
-    def from_estimators(cls, estimators: Mapping[str, Any], X: Any, y: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_estimators(
+        cls, estimators: Mapping[str, Any], X: MatrixLike, y: Any, *, ax: Axes = None, **kwargs: Any
+    ) -> Self:
         """Draw one line per model.
 
         Parameters
@@ -138,7 +140,7 @@ class RejectionCurveDisplay(Display):
             curves[name] = (lost, rejected, float(roc_auc_score(positive, scores)))
         return cls(curves).plot(ax, **kwargs)
 
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
+    def _draw(self, ax: Axes, **kwargs: Any) -> None:
         self.lines_ = [
             ax.plot(lost, rejected, label=f"{name} (area {area:.4f})", **kwargs)[0]
             for name, (lost, rejected, area) in self.curves.items()

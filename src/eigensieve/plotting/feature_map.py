@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
-from eigensieve._types import BoolArray, FloatArray
-from eigensieve.plotting.axes import ModelDisplay, names_apart
+from eigensieve._types import BoolArray, FloatArray, JsonDict
+from eigensieve.plotting.axes import Axes, ModelDisplay, names_apart
 
 _SMALLEST = 0.006  # share of the axes' range: irrelevant features stay visible as dots
 _LARGEST = 0.13
@@ -60,11 +60,11 @@ class FeatureMapDisplay(ModelDisplay):
         return 6.4, 6.0
 
     @staticmethod
-    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         names = ("coordinates", "relevance", "overlaps", "same_structure")
         return {**{name: getattr(estimator, f"{name}_") for name in names}, "feature_names": estimator._names()}
 
-    def _draw(self, ax: Any, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20) -> None:
+    def _draw(self, ax: Axes, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20) -> None:
         available = self.relevance.shape[1]
         if len(rounds) != 2 or not all(0 <= number < available for number in rounds):
             must = f"be two numbers from 0 to {available - 1} (the map has {available} rounds)"
@@ -99,7 +99,7 @@ class FeatureMapDisplay(ModelDisplay):
         relative = shown / np.maximum(shown.max(axis=0), np.finfo(np.float64).tiny)
         return np.maximum(_SMALLEST, _LARGEST * relative) * min(1.0, np.cbrt(_MANY / len(shown)))
 
-    def _draw_ellipses(self, ax: Any, places: FloatArray, sizes: FloatArray) -> list[Any]:
+    def _draw_ellipses(self, ax: Axes, places: FloatArray, sizes: FloatArray) -> list[Any]:
         """Draw large ellipses first, so that they hide no small ones."""
         Ellipse = require("matplotlib.patches", extra="plot").Ellipse
         style = {"facecolor": "C0", "alpha": 0.35, "edgecolor": "C0", "linewidth": 0.8}

@@ -1,17 +1,17 @@
 """PanelScoresDisplay: panels beside the best and beside random panels of their sizes."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from eigensieve.evidence import PanelComparison, PanelScore
-from eigensieve.plotting.axes import Display
+from eigensieve.plotting.axes import Axes, Display
 
 
 @dataclass(eq=False, repr=False)
 class PanelScoresDisplay(Display):
-    """What every panel shows, beside the sieve's pick of as many features and beside random panels.
+    """The score of every panel, beside the sieve's pick of as many features and beside random panels.
 
     One row per panel, the panel that shows most on top.
 
@@ -31,8 +31,8 @@ class PanelScoresDisplay(Display):
     scores: PanelScore | PanelComparison
 
     @classmethod
-    def from_scores(cls, scores: PanelScore | PanelComparison, *, ax: Any = None) -> Self:
-        """Draw what panels show.
+    def from_scores(cls, scores: PanelScore | PanelComparison, *, ax: Axes = None) -> Self:
+        """Draw the scores of panels.
 
         Parameters
         ----------
@@ -50,7 +50,7 @@ class PanelScoresDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return 7.2, 1.6 + 0.5 * len(self._panels)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         rows = sorted(self._panels.items(), key=lambda item: item[1].score)
         found, places = [score for _, score in rows], np.arange(len(rows))
         draws = np.concatenate([score.random_scores for score in found])

@@ -1,12 +1,12 @@
 """The path of the trace ratio as a picture: optimal score against number of features."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
+from eigensieve._types import JsonDict
 from eigensieve.estimators import TraceRatioSelector
-from eigensieve.plotting.axes import ModelDisplay
+from eigensieve.plotting.axes import Axes, ModelDisplay
 from eigensieve.traceratio import TraceRatioPath
 
 
@@ -45,10 +45,10 @@ class TraceRatioPathDisplay(ModelDisplay):
     n_selected: int | None = None
 
     @staticmethod
-    def _parameters_of(estimator: TraceRatioSelector) -> dict[str, Any]:
+    def _parameters_of(estimator: TraceRatioSelector) -> JsonDict:
         return {"path": estimator.path(), "n_selected": int(estimator.support_.sum())}
 
-    def _draw(self, ax: Any, *, log: bool = True) -> None:
+    def _draw(self, ax: Axes, *, log: bool = True) -> None:
         path = self.path
         size = path.choose() if self.n_selected is None else self.n_selected
         finite = np.isfinite(path.scores)

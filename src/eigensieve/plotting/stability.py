@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from eigensieve.evidence import STABLE, Stability
-from eigensieve.plotting.axes import Display
+from eigensieve.plotting.axes import Axes, Display
 
 
 @dataclass(eq=False, repr=False)
@@ -37,7 +37,7 @@ class StabilityDisplay(Display):
     stability: Stability
 
     @classmethod
-    def from_stability(cls, stability: Stability, *, ax: Any = None, **options: Any) -> Self:
+    def from_stability(cls, stability: Stability, *, ax: Axes = None, **options: Any) -> Self:
         """Draw the frequencies.
 
         Parameters
@@ -51,7 +51,7 @@ class StabilityDisplay(Display):
         """
         return cls(stability).plot(ax, **options)
 
-    def _draw(self, ax: Any, *, max_features: int = 40, threshold: float = STABLE) -> None:
+    def _draw(self, ax: Axes, *, max_features: int = 40, threshold: float = STABLE) -> None:
         frequencies = self.stability.frequencies
         order = np.lexsort((np.arange(len(frequencies)), -frequencies))[:max_features]
         names = self.stability.feature_names

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray, JsonDict
 from eigensieve.estimators import Findings
-from eigensieve.plotting.axes import ModelDisplay, names_apart
+from eigensieve.plotting.axes import Axes, ModelDisplay, names_apart
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -65,13 +64,13 @@ class WeightsDisplay(ModelDisplay):
     ylabel: str = "weight"
 
     @staticmethod
-    def _parameters_of(estimator: BaseEstimator) -> dict[str, Any]:
+    def _parameters_of(estimator: BaseEstimator) -> JsonDict:
         found = Findings.of(estimator)
         shown = {"weights": found.weights, "support": found.support, "null_weight": found.null_weight}
         names = getattr(estimator, "feature_names_in_", None)
         return {**shown, "feature_names": names, "ylabel": found.weight_name}
 
-    def _draw(self, ax: Any, *, n_names: int = 0, line_kw: dict[str, Any] | None = None) -> None:
+    def _draw(self, ax: Axes, *, n_names: int = 0, line_kw: JsonDict | None = None) -> None:
         finite = np.isfinite(self.weights)
         shown = np.where(finite, self.weights, self.weights[finite].max() if finite.any() else 0.0)
         order = np.argsort(-shown, kind="stable")

@@ -1,17 +1,8 @@
 """Q-alpha: feature weights from the spectrum of the weighted affinity (Wolf and Shashua, 2003, 2004 and 2005).
 
-Read in this order:
-
-problem.py : the problem that a solver is given, its settings, and the result.
-solving.py : the one entry to all solvers, with starts and restarts.
-subspace.py : the fast solver. Its passes over the data are steps of `operators`.
-alternating.py : the papers' own algorithms, and the matrix G of a problem.
-checkpoint.py : completed steps in a folder, so that an interrupted run continues.
-knowledge/ : labels, pairs and side data.
-class_blocks.py : the supervised criterion of class blocks.
-search.py : the search on all features, and on parts of them for the automatic number of features.
-topographical_map.py : the rounds of the topographical map.
-mercer.py : Mercer kernels between features, and features in the kernel's space.
+Read in this order: problem.py, solving.py (the one entry to all solvers), subspace.py (the fast solver), alternating.py
+(the papers' own algorithms), checkpoint.py, knowledge/ (labels, pairs, side data), class_blocks.py, search.py,
+topographical_map.py, mercer.py.
 
 Words
 -----
@@ -42,7 +33,7 @@ from eigensieve.qalpha.knowledge.steered import (
     side_variances,
     solve_steered,
 )
-from eigensieve.qalpha.mercer import KERNELS, Factor, KernelSettings, check_likeness, map_features
+from eigensieve.qalpha.mercer import KERNELS, KernelSettings, check_likeness, map_features
 from eigensieve.qalpha.problem import TAU, Problem, Result, SolveSettings, spectrum_affinity
 from eigensieve.qalpha.search import Search
 from eigensieve.qalpha.solving import SOLVERS, solve

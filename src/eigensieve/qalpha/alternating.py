@@ -11,7 +11,6 @@ from eigensieve.qalpha.checkpoint import Checkpoint
 from eigensieve.qalpha.problem import Problem, Result, SolveSettings, Status, finish
 
 _DENSE = 40  # up to this many features the matrix is formed: ARPACK needs room
-_ROOM = 2**23  # numbers that forming it may hold at a time; with more it is formed column by column
 
 Step = Callable[[Problem, FloatArray, FloatArray], tuple[FloatArray, float, FloatArray]]
 """step(problem, weights, Q) -> weights, criterion, Q."""
@@ -21,7 +20,8 @@ def alternate(
     problem: Problem, Q: FloatArray, settings: SolveSettings, checkpoint: Checkpoint | None = None, *, step: Step
 ) -> Result:
     """Repeat ``weights, value, Q = step(problem, weights, Q)`` until weights and criterion settle. Only steps that do
-    not lower the criterion are accepted. The first that would lower it (by rounding) ends the search."""
+    not lower the criterion are accepted. The first that would lower it (by rounding) ends the search. If the d of the
+    Laplacian moves, the criterion is another one in every step, and all steps are accepted."""
     first_pass = problem.n_passes
     weights = problem.starting_weights()
     history: list[float] = []
@@ -35,8 +35,8 @@ def alternate(
         n_iter, status = int(small["n_iter"]), str(small["status"])  # type: ignore[assignment]  # a Status, saved below
     while status == "max_iter" and n_iter < settings.max_iter:
         n_iter += 1
-        new, value, new_Q = step(problem, weights, Q)
-        if history and value < history[-1]:
+        new, value, new_Q = step(problem.moved(weights), weights, Q)
+        if history and value < history[-1] and settings.shift == "fixed":
             status = "precision"
             break
         change = float(np.linalg.norm(new - weights * np.sign(new @ weights)))
@@ -49,7 +49,7 @@ def alternate(
         if checkpoint is not None:
             small = {"Q": Q, "history": history, "n_iter": n_iter, "status": status}
             checkpoint.save(n_iter, small, {"weights": weights})
-    LQ = problem.affinity.apply(weights, Q)
+    LQ = problem.moved(weights).affinity.apply(weights, Q)
     return finish(problem, weights, Q, LQ, history, n_iter, first_pass, status)
 
 
@@ -62,10 +62,11 @@ def basic_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[Fl
 
 
 def power_step(problem: Problem, weights: FloatArray, Q: FloatArray) -> tuple[FloatArray, float, FloatArray]:
-    """Definition 2, power-embedded, with QQ' for the printed Q'Q: one orthogonal iteration, Q R = L(w) Q."""
+    """Definition 2, power-embedded, with QQ' for the printed Q'Q: one orthogonal iteration, Q R = L(w) Q. Definition 5
+    is the same for the Laplacian; the d that it moves is that of the new weights in the iteration."""
     weights, value = _best_weights(problem, Q, weights)
     if problem.fixed_embedding is None:
-        Q = np.linalg.qr(problem.affinity.apply(weights, Q))[0]
+        Q = np.linalg.qr(problem.moved(weights).affinity.apply(weights, Q))[0]
     return weights, value, Q
 
 
@@ -98,13 +99,6 @@ class ProblemGram(SymmetricOperator):
         energy = affinity.gradient(affinity.apply(vector, self.Q), self.Q)
         return energy - self.problem.subtracted(vector) if self.problem.subtracts else energy
 
-    def to_dense(self) -> FloatArray:
-        if self.size * self.Q.size > _ROOM:
-            return super().to_dense()
-        images = self.problem.affinity.images(self.Q).reshape(self.size, -1)
-        energy: FloatArray = images @ images.T
-        return energy - self.problem.subtracted_matrix if self.problem.subtracts else energy
-
 
 def _best_weights(problem: Problem, Q: FloatArray, guess: FloatArray) -> tuple[FloatArray, float]:
     """Return the leading eigenvector of G for fixed Q, and its eigenvalue: the criterion."""
@@ -136,10 +130,6 @@ class _Part(SymmetricOperator):
         product: FloatArray = self.G.matvec(self.whole(vector))[self.usable]
         return product
 
-    def to_dense(self) -> FloatArray:
-        few = self.G.size <= _DENSE
-        return self.G.to_dense()[np.ix_(self.usable, self.usable)] if few else super().to_dense()
-
 
 def leading_vector(
     G: SymmetricOperator, usable: BoolArray, guess: FloatArray, dtype: DType
@@ -147,10 +137,8 @@ def leading_vector(
     """Return the eigenvector of the largest eigenvalue and that eigenvalue, to the precision of the data's type."""
     try:
         values, vectors = leading_vectors(G, usable, 1, guess, float(np.finfo(dtype).eps) ** 0.75)
-    except ArpackNoConvergence as error:
-        if not len(error.eigenvalues):
-            return guess, float(guess @ G.matvec(guess))
-        values, vectors = error.eigenvalues.real, _Part(G, usable).whole(error.eigenvectors.real)
+    except ArpackNoConvergence:
+        return guess, float(guess @ G.matvec(guess))
     return vectors[:, 0], float(values[0])
 
 

@@ -123,7 +123,7 @@ def _identity(problem: Problem, settings: SolveSettings, start: FloatArray | Non
         "n_clusters": problem.n_clusters,
         "spectrum": type(affinity).__name__,
         "criterion": problem.tau,
-        "solver": settings.solver,
+        "solver": (settings.solver if settings.shift == "fixed" else f"{settings.solver}, d {settings.shift}"),
         "tol": settings.tol,
         "data": fingerprint(data),
         "side data": joblib.hash(problem.scale),

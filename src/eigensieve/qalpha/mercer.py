@@ -125,19 +125,11 @@ class FeatureKernel:
         )
 
 
-@dataclass(frozen=True)
-class Factor:
-    """A factor of V: mapped features in rows. The error is trace(V - Phi Phi') / trace(V). V - Phi Phi' is positive
-    semidefinite, so no eigenvalue and no entry of V is off by more than this share of V's trace."""
-
-    phi: FloatArray
-    error: float
-
-
 def map_features(
     raw: DataMatrix, settings: KernelSettings, indicators: FloatArray | None, rng: np.random.Generator
-) -> Factor:
-    """Return the mapped features of raw data, and the mapped class indicators after them."""
+) -> tuple[FloatArray, float]:
+    """Return Phi, the mapped features of raw data in rows and the mapped class indicators after them, and the error of
+    the factor, trace(V - Phi Phi') / trace(V)."""
     if settings.kernel == "precomputed":
         matrix = FeatureKernel.given(raw.take(np.arange(raw.n_features)))
     else:
@@ -146,11 +138,11 @@ def map_features(
     with np.errstate(over="ignore", invalid="ignore"):
         matrix = matrix if settings.normalize == "none" else matrix.unit()
         if settings.n_components is None:
-            return exact_factor(matrix)
+            return exact_factor(matrix), 0.0
         return nystroem_factor(matrix, settings.n_components, rng)
 
 
-def exact_factor(kernel: FeatureKernel) -> Factor:
+def exact_factor(kernel: FeatureKernel) -> FloatArray:
     """Factor V by its eigenvectors. Raise if V is too large for memory or not positive semidefinite."""
     n = kernel.n_features
     _check_memory(n)
@@ -163,7 +155,8 @@ def exact_factor(kernel: FeatureKernel) -> Factor:
     if values[0] < -_NEGATIVE * max(values[-1], 0.0) or values[-1] <= 0:
         raise _not_semidefinite(f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}")
     kept = values > 1e-14 * values[-1]
-    return Factor(vectors[:, kept] * np.sqrt(values[kept]), 0.0)
+    phi: FloatArray = vectors[:, kept] * np.sqrt(values[kept])
+    return phi
 
 
 def _check_some_alike(V: FloatArray) -> None:
@@ -183,10 +176,11 @@ def check_likeness(phi: FloatArray, span: FloatArray) -> None:
         raise _wrong("find some feature like the classes", f"normalised values below {_ALIKE:g} alone", _ELSE)
 
 
-def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Generator) -> Factor:
+def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Generator) -> tuple[FloatArray, float]:
     """Factor V approximately from `n_components` of its columns. Randomly pivoted Cholesky in blocks: columns are drawn
     with probability proportional to the rest of the diagonal. Phi Phi' is Nystroem's approximation for the columns
-    drawn. It never exceeds V, and the rest of the diagonal sums to the trace of the error."""
+    drawn. It never exceeds V, and the rest of the diagonal sums to the trace of the error: no eigenvalue and no entry
+    of V is off by more than this share of V's trace."""
     n = kernel.n_features
     missing = kernel.diagonal()
     total = float(missing.sum())
@@ -211,7 +205,7 @@ def nystroem_factor(kernel: FeatureKernel, n_components: int, rng: np.random.Gen
         missing[pivots] = 0.0
         if missing.min() < -1e-6 * total / n:
             raise _not_semidefinite(f"columns that explain {-missing.min():.3g} more than its diagonal")
-    return Factor(phi, max(0.0, float(missing.sum())) / total)
+    return phi, max(0.0, float(missing.sum())) / total
 
 
 def _not_semidefinite(evidence: str) -> ValueError:

@@ -2,7 +2,6 @@
 
 import os
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -29,9 +28,9 @@ _VANISHING = 1e-6  # share of the affinity: weights that have less are the best 
 _CANCELLED = 1e-10  # share of the subtracted terms: a smaller rest is rounding in the data, which is larger than eps
 
 
-def spectrum_affinity(data: DataMatrix, spectrum: str) -> Affinity:
+def spectrum_affinity(data: DataMatrix, spectrum: str, shift: str = "fixed") -> Affinity:
     """Return the affinity of standardised data whose spectrum is sought: "standard" or "laplacian"."""
-    return LaplacianAffinity(data) if spectrum == "laplacian" else StandardAffinity(data)
+    return LaplacianAffinity(data, shift) if spectrum == "laplacian" else StandardAffinity(data)
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,6 @@ class Problem:
             product += self.penalty.product(weights) / self.unit
         return product
 
-    @cached_property
-    def subtracted_matrix(self) -> FloatArray:
-        """K itself: for few features."""
-        return np.column_stack([self.subtracted(unit) for unit in np.eye(self.n_features)])
-
     def refuse_vanishing(self, value: float, size: float, most: float, rounding: float) -> None:
         """Raise if the best weights for an embedding have no affinity: the criterion is negative for all others, and
         a search follows rounding. `size` is that of the terms of the criterion `value`, `most` the largest seen, and
@@ -94,6 +88,10 @@ class Problem:
                 f"energy in its {self.n_clusters} directions than is subtracted. Use criterion='energy', a larger "
                 "n_init, another n_clusters, or weaker side data or pairs."
             )
+
+    def moved(self, weights: FloatArray) -> "Problem":
+        """Return the problem for a step from these weights: another one only if the d of a Laplacian moves."""
+        return replace(self, affinity=self.affinity.moved(weights))
 
     def uniform_weights(self) -> FloatArray:
         """Unit weights, equal on all usable features."""
@@ -115,6 +113,7 @@ class SolveSettings:
     init: str | FloatArray = "eigen"  # starting embedding: "eigen", "random" or Q
     n_init: int = 1  # number of starts; all but the first are random
     max_iter: int = 200
+    shift: str = "fixed"  # d of the Laplacian; "moving" and "printed" for the solver "power"
     tol: float = 5e-3  # largest residual; the last step gains less than tol^2 of the criterion
     rng: np.random.Generator | None = None  # for random starts
     checkpoint: str | os.PathLike[str] | None = None  # folder for the steps of every start

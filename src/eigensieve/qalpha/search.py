@@ -23,12 +23,10 @@ class Search:
     """Q-alpha on any part of the features, with the parameters of an estimator."""
 
     raw: DataMatrix
-    usable: BoolArray
-    """Features that vary."""
+    usable: BoolArray  # features that vary
     normalize: str
     knowledge: Knowledge
-    settings: SolveSettings
-    """With an `rng`."""
+    settings: SolveSettings  # with an `rng`
     n_clusters: int | Literal["auto"] = "auto"
     spectrum: str = "standard"
     criterion: str = "energy"
@@ -56,7 +54,7 @@ class Search:
     def solve(self, active: BoolArray, settings: SolveSettings | None = None) -> Result:
         """Find weights and embedding from the active features. The others are not read."""
         data = self.data if active is self.usable else self.data.restricted(active)
-        affinity = spectrum_affinity(data, self.spectrum)
+        affinity = spectrum_affinity(data, self.spectrum, self.settings.shift)
         k, init = self._clusters_and_start(affinity, active)
         settings = replace(self.settings if settings is None else settings, init=init)
         return solve_steered(Problem(affinity, k, TAU[self.criterion], active), self.knowledge, settings)

@@ -21,10 +21,8 @@ class Round:
     """One solution and the place of every feature in it."""
 
     result: Result
-    relevance: FloatArray
-    """Leading eigenvector of G for the round's embedding."""
-    coordinates: FloatArray
-    """Direction of each feature in the frame of G's two leading eigenvectors, in radians."""
+    relevance: FloatArray  # leading eigenvector of G for the round's embedding
+    coordinates: FloatArray  # direction of each feature in the frame of G's two leading eigenvectors, in radians
 
 
 def map_rounds(

@@ -7,15 +7,15 @@ import json
 import re
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import Any
 
+from eigensieve._types import JsonDict
 from eigensieve._words import counted
 
 _ADVICE = re.compile(r" \([^()]*--[a-z][^()]*\)")
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
-def render(summary: dict[str, Any]) -> str:
+def render(summary: JsonDict) -> str:
     """Return the report as one self-contained HTML page.
 
     Parameters
@@ -47,7 +47,7 @@ def render(summary: dict[str, Any]) -> str:
     return fill_page("page.html", slots)
 
 
-def render_fragment(summary: dict[str, Any]) -> str:
+def render_fragment(summary: JsonDict) -> str:
     """Return static HTML for a notebook: headline, cards and the best features; no script."""
     return (
         f"<style>{asset('fragment.css')}</style><div class='eigensieve'>"
@@ -56,7 +56,7 @@ def render_fragment(summary: dict[str, Any]) -> str:
     )
 
 
-def as_script_data(content: dict[str, Any]) -> str:
+def as_script_data(content: JsonDict) -> str:
     """Return JSON that cannot leave a script element: ``<``, ``>`` and ``&`` are written as escapes."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
@@ -75,14 +75,14 @@ def fill_page(body: str, slots: dict[str, str]) -> str:
     return _SLOT.sub(lambda match: slots[match.group(1)], page)
 
 
-def _headline(summary: dict[str, Any]) -> str:
+def _headline(summary: JsonDict) -> str:
     counts = summary["counts"]
     return html.escape(
         f"{counts['selected']:,} of {counts['features']:,} features selected from {counts['samples']:,} samples"
     )
 
 
-def _facts(summary: dict[str, Any]) -> str:
+def _facts(summary: JsonDict) -> str:
     counts, source = summary["counts"], summary["source"]
     facts = [f"Input: {source['name']}", f"Method: {summary['method']['name']}"]
     if counts["directions"]:
@@ -112,7 +112,7 @@ def _cards(cards: list[dict[str, str]]) -> str:
     )
 
 
-def _feature_list(summary: dict[str, Any], limit: int) -> str:
+def _feature_list(summary: JsonDict, limit: int) -> str:
     features = summary["features"]
     rows = [i for i, selected in enumerate(features["selected"]) if selected][:limit]
     body = "".join(

@@ -6,6 +6,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from eigensieve._files import staged
+from eigensieve._types import MatrixLike
 from eigensieve.report.rendering import render, render_fragment
 from eigensieve.report.summary import summarize
 
@@ -41,7 +42,7 @@ class Report:
     8
     """
 
-    def __init__(self, model: BaseEstimator, X: Any, **details: Any) -> None:
+    def __init__(self, model: BaseEstimator, X: MatrixLike, **details: Any) -> None:
         self.summary = summarize(model, X, **details)
 
     def save(self, path: str | os.PathLike[str]) -> None:

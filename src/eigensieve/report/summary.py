@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from eigensieve._types import BoolArray, FloatArray, IntArray
+from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict, MatrixLike
 from eigensieve._version import __version__
 from eigensieve.estimators import Findings, check_data, constraint_cost, known_and_used
 from eigensieve.evidence import Stability
@@ -20,18 +20,18 @@ _PASSED = ("y", "batches", "groups", "side", "must_link", "cannot_link")  # argu
 
 def summarize(
     model: BaseEstimator,
-    X: Any,
+    X: MatrixLike,
     *,
     feature_names: Sequence[str] | None = None,
     sample_ids: Sequence[str] | None = None,
-    labels: Sequence[Any] | None = None,
+    labels: Sequence[object] | None = None,
     title: str = "Feature selection",
-    source: dict[str, Any] | None = None,
-    known: dict[str, Any] | None = None,
+    source: JsonDict | None = None,
+    known: JsonDict | None = None,
     draw_map: bool = True,
     stability: FloatArray | Stability | None = None,
     limits: Limits | None = None,
-) -> dict[str, Any]:
+) -> JsonDict:
     """Collect the contents of a report about a fitted selector.
 
     Parameters
@@ -67,10 +67,14 @@ def summarize(
         Plain JSON values only; :func:`render` needs nothing else.
     """
     limits = limits or Limits()
-    fitted = Fitted.of(model)
+    fitted = Fitted(model)
     found = fitted.found
     data = check_data(model, X, reset=False).standardized("center")
-    _check_fitted_samples(fitted, data.n_samples)
+    if fitted.n_samples not in (None, data.n_samples):
+        raise ValueError(
+            f"X must be the data that {fitted.name} was fitted on, with {fitted.n_samples} samples. Got "
+            f"{data.n_samples} samples instead; pass the X of fit, or fit the model on this one."
+        )
     names = _names(fitted, data.n_features, feature_names)
     sample_ids = _of_length("sample_ids", sample_ids, data.n_samples, "sample")
     shown_labels = _of_length("labels", labels, data.n_samples, "sample")
@@ -79,7 +83,9 @@ def summarize(
     constant = data.stats().constant
     order = found.order
     chosen = order[: int(found.support.sum())]
-    shown = _shown(order, names, limits)
+    first = order[: limits.features]  # those with a row of their own, as far as their names leave room
+    sizes = np.cumsum([min(len(names[i].encode()), limits.name_length) for i in first])
+    shown = first[: max(1, int(np.searchsorted(sizes, limits.name_bytes, side="right")))]
     position = np.full(data.n_features, -1)
     position[shown] = np.arange(len(shown))
     passed = known if known is not None else {"y": shown_labels} if fitted.led_by_labels else {}
@@ -116,15 +122,6 @@ def summarize(
     }
 
 
-def _check_fitted_samples(model: Fitted, n_samples: int) -> None:
-    """Raise where the model was fitted on another number of samples, as far as it remembers."""
-    if model.n_samples not in (None, n_samples):
-        raise ValueError(
-            f"X must be the data that {model.name} was fitted on, with {model.n_samples} samples. Got {n_samples} "
-            "samples instead; pass the X of fit, or fit the model on this one."
-        )
-
-
 def _of_length(name: str, values: Any, length: int, each: str) -> Any:
     """Return values of the user as an array of one entry per sample or column, or None."""
     if values is None:
@@ -147,14 +144,7 @@ def _names(model: Fitted, n_features: int, given: Sequence[str] | None) -> list[
     return [str(name) for name in names]
 
 
-def _shown(order: IntArray, names: list[str], limits: Limits) -> IntArray:
-    """The features that get a row of their own: the first in this order, within the limits."""
-    order = order[: limits.features]
-    sizes = np.cumsum([min(len(names[i].encode()), limits.name_length) for i in order])
-    return order[: max(1, int(np.searchsorted(sizes, limits.name_bytes, side="right")))]
-
-
-def _source(source: dict[str, Any], found: Findings, constant: BoolArray, labels_used: bool) -> dict[str, Any]:
+def _source(source: JsonDict, found: Findings, constant: BoolArray, labels_used: bool) -> JsonDict:
     return {
         "name": str(source.get("name", "data in memory")),
         "prepared": [str(sentence) for sentence in source.get("prepared", [])],
@@ -172,7 +162,7 @@ def _finite(weights: FloatArray) -> FloatArray:
     return np.where(finite, weights, np.where(weights > 0, largest, 0.0))
 
 
-def _feature_table(found: Findings, names: list[str], shown: IntArray, length: int) -> dict[str, Any]:
+def _feature_table(found: Findings, names: list[str], shown: IntArray, length: int) -> JsonDict:
     weights, null = _finite(found.weights), found.null_quantiles
     hidden = np.ones(len(weights), dtype=bool)
     hidden[shown] = False
@@ -192,7 +182,7 @@ def _feature_table(found: Findings, names: list[str], shown: IntArray, length: i
     }
 
 
-def _curve(found: Findings, position: IntArray, limits: Limits) -> dict[str, Any]:
+def _curve(found: Findings, position: IntArray, limits: Limits) -> JsonDict:
     """Sorted weights at all of the first ranks and at geometrically spaced later ones."""
     weights, support = _finite(found.weights), found.support
     order = np.argsort(-weights, kind="stable")

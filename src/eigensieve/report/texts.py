@@ -1,10 +1,8 @@
 """The sentences of the page: cards that say how far to trust a selection, and the methods text for a paper."""
 
-from typing import Any
-
 import numpy as np
 
-from eigensieve._types import BoolArray, FloatArray
+from eigensieve._types import BoolArray, FloatArray, JsonDict
 from eigensieve._version import __version__
 from eigensieve._words import counted
 from eigensieve.estimators import ConstraintCost
@@ -17,9 +15,9 @@ Card = dict[str, str]
 def trust_cards(
     model: Fitted,
     stability: FloatArray | None,
-    redundancy: dict[str, Any] | None,
-    samples: dict[str, Any],
-    used: dict[str, Any],
+    redundancy: JsonDict | None,
+    samples: JsonDict,
+    used: JsonDict,
     constraints: ConstraintCost | None = None,
 ) -> list[Card]:
     """Return the cards of the section "Can it be trusted?". A card appears where it tells a reader something to act on.
@@ -155,7 +153,7 @@ def _stability(support: BoolArray, stability: FloatArray | None) -> Card | None:
     return _card(title, f"{100 * mean:.0f} %", state, text)
 
 
-def _copies(redundancy: dict[str, Any] | None) -> Card | None:
+def _copies(redundancy: JsonDict | None) -> Card | None:
     if redundancy is None:
         return None
     title = "Do they repeat each other?"
@@ -172,7 +170,7 @@ def _copies(redundancy: dict[str, Any] | None) -> Card | None:
     return _card(title, f"{effective:.1f} of {used}", state, text)
 
 
-def _known(used: dict[str, Any]) -> Card | None:
+def _known(used: JsonDict) -> Card | None:
     """Labels, batches, side data and pairs that the selection used. With labels, how to judge predictions."""
     parts = used["sentences"]
     if not parts:
@@ -194,7 +192,7 @@ def _known(used: dict[str, Any]) -> Card | None:
     return _card("What the selection used", value, "note" if used["labels"] else "none", text)
 
 
-def _labels(samples: dict[str, Any]) -> Card | None:
+def _labels(samples: JsonDict) -> Card | None:
     """How well groups and known labels agree. It is only shown; the selection does not use it."""
     if samples["label"] is None or samples["n_clusters"] < 2:
         return None
@@ -226,8 +224,8 @@ _NIE_2008 = (
 
 _EQUAL = " Features were centred and scaled to equal variance, so units do not matter."
 _SCALE_USED = (
-    " Features were centred. The first weight of a feature was its variance, at most the 99 % quantile of the "
-    "variances. Scores are shares of a feature's own variance."
+    " Features were centred. Those that vary more counted more, up to the 99 % quantile of the variances. Scores are "
+    "shares of a feature's own variance."
 )
 
 _SCALES: dict[bool | None, str] = {True: _SCALE_USED, False: _EQUAL}
@@ -278,7 +276,7 @@ _HOW = {
 }
 
 
-def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict[str, Any]:
+def methods_text(model: Fitted, labels_used: bool, used: JsonDict) -> JsonDict:
     """Return the paragraph for a paper about how the features were selected; `used` is from ``known_and_used``."""
     how, citations = _HOW.get(model.name, (f"Features were selected with {model.name}.", []))
     if model.scored_by == "profiles":
@@ -308,7 +306,7 @@ def methods_text(model: Fitted, labels_used: bool, used: dict[str, Any]) -> dict
     return {"name": model.name, "text": text, "citations": citations, "parameters": model.settings}
 
 
-def _how_with_labels(labels: dict[str, Any] | None) -> str:
+def _how_with_labels(labels: JsonDict | None) -> str:
     kind = None if labels is None else labels["kind"]
     words = {"classes": "the classes", "numbers": "the target", "survival": "the time to the event"}
     how = _WITH_LABELS.format(what=words.get(str(kind), "the labels"))

@@ -3,11 +3,10 @@
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, FloatArray, IntArray, JsonDict
 from eigensieve.data import DataMatrix, as_data
 from eigensieve.qalpha import SAME_STRUCTURE, TAU, Problem, SolveSettings, map_rounds, overlaps, spectrum_affinity
 from eigensieve.report.fitted import Fitted
@@ -86,9 +85,9 @@ def sample_view(
     chosen: IntArray,
     ids: Sequence[str] | None,
     labels: Array | None,
-    used: dict[str, Any] | None,
+    used: JsonDict | None,
     limits: Limits,
-) -> tuple[dict[str, Any], Arrangement]:
+) -> tuple[JsonDict, Arrangement]:
     """Return, per sample, two coordinates, its cluster and its label or target; and how to arrange all samples.
 
     Where labels led to the selection there are no clusters: samples are grouped by label, or ordered by the target.
@@ -167,7 +166,7 @@ def _clusters(model: Fitted) -> IntArray | None:
 
 
 def _read_labels(
-    labels: Array | None, used: dict[str, Any] | None
+    labels: Array | None, used: JsonDict | None
 ) -> tuple[IntArray | None, list[str] | None, FloatArray | None]:
     """Labels as small integers with their names, or as numbers: used as such, or more than 20 different ones."""
     if labels is None:
@@ -189,10 +188,10 @@ def heat_map(
     data: DataMatrix,
     chosen: IntArray,
     position: IntArray,
-    samples: dict[str, Any],
+    samples: JsonDict,
     arranged: Arrangement,
     limits: Limits,
-) -> dict[str, Any] | None:
+) -> JsonDict | None:
     """Standardised values of the best chosen features, samples in the order of the structure, like features together.
 
     Samples are ordered by target, or by group and, inside a group, along the first principal component. None where
@@ -260,7 +259,7 @@ def _correlation(table: FloatArray) -> FloatArray:
 
 def redundancy(
     data: DataMatrix, chosen: IntArray, position: IntArray, limits: Limits
-) -> tuple[FloatArray, dict[str, Any] | None]:
+) -> tuple[FloatArray, JsonDict | None]:
     """Return the largest correlation of each chosen feature with another one, and the matrix of correlations.
 
     The effective number of m features with correlation matrix R is m^2 / |R|_F^2: m when they are uncorrelated, 1
@@ -291,7 +290,7 @@ def redundancy(
     }
 
 
-def panel_view(model: Fitted) -> dict[str, Any] | None:
+def panel_view(model: Fitted) -> JsonDict | None:
     """How much of the structure the first picks show, where the model looked for the fewest that do."""
     table = model.structure_shown
     if table is None or len(table) < 2:
@@ -304,7 +303,7 @@ def panel_view(model: Fitted) -> dict[str, Any] | None:
     }
 
 
-def topographical_map(data: DataMatrix, columns: IntArray, position: IntArray) -> dict[str, Any] | None:
+def topographical_map(data: DataMatrix, columns: IntArray, position: IntArray) -> JsonDict | None:
     """Return an ellipse per feature: where it lies in two rounds of Q-alpha, and how much it weighs in each.
 
     Shashua and Wolf 2004, section 4, on the given columns, none of them constant. None when there is nothing to show:

@@ -84,7 +84,8 @@ class Interactions:
             if scores is not None and (worth := some.scores()) is not None:
                 Z, own = some.Z, some._alone()
                 ones = np.ones(len(own))
-                gains[~seen] = self._hits(Alignment(Z, worth, ones), seen) - self._hits(Residual(Z, own, some.T), seen)
+                columns = some.T @ (some.T.T @ np.eye(self.codes.max() + 1)[some.codes])
+                gains[~seen] = self._hits(Alignment(Z, worth, ones), seen) - self._hits(Residual(Z, own, columns), seen)
             if gains.sum() <= 0:
                 return None
         return scores if gains.mean() > _CLEARLY * gains.std() / np.sqrt(len(gains)) else None

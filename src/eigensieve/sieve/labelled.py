@@ -32,14 +32,11 @@ class TargetFit:
     target: FloatArray  # samples x columns: T: an orthonormal basis of the target, with guesses where it is not known
     # samples x columns: T on the samples with known y alone, 0 elsewhere. False discoveries are judged by it
     known: FloatArray
+    columns: FloatArray  # samples x columns of y: TT'y, what the picked features explain
     square_share: float  # how much the squares of the features count
     ridge: float = 1.0  # of the regression that says how much is explained
     # what the scores are made of; see :mod:`~eigensieve.sieve.interactions`
     source: Literal["labels", "products"] = "labels"
-
-    def views(self, data: DataMatrix) -> list[DataMatrix]:
-        """Return the forms in which the features may follow the target."""
-        return [data, SquaredData(data)] if self.square_share else [data]
 
 
 def fit_target(
@@ -65,7 +62,8 @@ def fit_target(
     if share:
         scores = np.maximum(scores, 0.0) + share * np.maximum(agreement(SquaredData(data), T, donors), 0.0)
     ridge = CENSORED_RIDGE if target.kind == "survival" else 1.0
-    return TargetFit(share_present(data) * scores, T, known, share, ridge)
+    columns = T @ (T.T @ (target.columns if data.roots is None else data.roots[:, None] * target.columns))
+    return TargetFit(share_present(data) * scores, T, known, columns, share, ridge)
 
 
 def guessed_target(

@@ -48,9 +48,10 @@ class Alignment:
 class Residual:
     """With labels: a feature's own agreement with the target times its agreement with the part not explained yet.
 
-    The worth of a further feature is max(u_i, 0) max(e_i, 0). With L = T - P(P'P + rI)^-1 P'T, what a ridge regression
-    on the picked features P leaves of the target T, e_i = m_i'(LL' - diag(LL'))m_i. The squares of the features, those
-    of Z by default, count with the factor `square_share` in e_i and in P.
+    The worth of a further feature is max(u_i, 0) e_i. The columns of the target, such as one per class, are scaled to
+    length 1: Y. With L = Y - P(P'P + rI)^-1 P'Y, what a ridge regression on the picked features P leaves of them,
+    e_i = sum_c max(m_i'(l_c l_c' - diag(l_c l_c'))m_i, 0). The squares of the features, those of Z by default, count
+    with the factor `square_share` in e_i and in P.
     """
 
     now = 0.0
@@ -70,14 +71,14 @@ class Residual:
         if square_share:
             self.views.append((squares_of(Z) if squares is None else squares, square_share))
         self.energies = [np.square(view) for view, _ in self.views]
-        self.left = np.array(target, dtype=np.float64)
+        lengths = np.linalg.norm(target, axis=0)
+        self.left = target / np.where(lengths > 1e-7 * lengths.max(), lengths, np.inf)
         self.basis = np.empty((0, len(Z)))
 
     def values(self) -> FloatArray:
-        leverage = np.sum(self.left**2, axis=1)
-        total = np.zeros(len(self.quality))
+        total, own = np.zeros(len(self.quality)), self.left**2
         for (view, share), energy in zip(self.views, self.energies, strict=True):
-            total += share * np.maximum(np.sum((view.T @ self.left) ** 2, axis=1) - leverage @ energy, 0.0)
+            total += share * np.maximum((view.T @ self.left) ** 2 - energy.T @ own, 0.0).sum(axis=1)
         return self.quality * total
 
     def take(self, column: int) -> None:
@@ -122,13 +123,13 @@ class Panel:
         self.spent = 0.0
         self.counts = np.zeros(0 if constraints.groups is None else int(constraints.groups.max()) + 1, dtype=np.intp)
 
-    def open(self) -> BoolArray:
+    def open(self, places: slice | int = slice(None)) -> BoolArray:
         """Return which of the considered features may join."""
-        demands, may = self.constraints, self.left.copy()
+        demands, may, features = self.constraints, self.left[places], self.features[places]
         if demands.groups is not None:
-            may &= self.counts[demands.groups[self.features]] < demands.max_per_group
+            may = may & (self.counts[demands.groups[features]] < demands.max_per_group)
         if demands.costs is not None:
-            may &= self.spent + demands.costs[self.features] <= demands.max_cost * (1.0 + 1e-12)
+            may = may & (self.spent + demands.costs[features] <= demands.max_cost * (1.0 + 1e-12))
         return may
 
     def add(self, position: int) -> None:
@@ -158,10 +159,7 @@ class Panel:
         for position in positions.tolist():
             if len(self.order) >= count:
                 return
-            feature = self.features[position]
-            full = demands.groups is not None and self.counts[demands.groups[feature]] >= demands.max_per_group
-            dear = demands.costs is not None and self.spent + demands.costs[feature] > demands.max_cost * (1.0 + 1e-12)
-            if not full and not dear:
+            if self.open(position):
                 self.add(position)
 
 

@@ -145,7 +145,8 @@ class Problem:
             )
         fit, products = self.fitted, self.fitted.source == "products"
         rate = fdr / 2 if products else fdr
-        views, exchange = fit.views(self.cleaned.data), self._exchange
+        data, exchange = self.cleaned.data, self._exchange
+        views = [data, SquaredData(data)] if fit.square_share else [data]
         found = follow(views, self.tested, fit.known, fdr=rate, rng=rng, exchange=exchange, orders=self.orders)
         if not products:
             return found
@@ -169,7 +170,10 @@ class Problem:
         """Pick features by gain within the constraints; fewer if these leave fewer. Features no better than noise come
         last."""
         share = self.cleaned.share
-        features = candidates_in_order(found.scores * share, candidates, self.constraints)
+        worth = found.scores * share
+        if found.source == "labels" and (variances := self.rounds.variances) is not None:
+            worth *= np.sqrt(np.minimum(variances, np.quantile(variances[self.usable], SETTINGS.cap)))
+        features = candidates_in_order(worth, candidates, self.constraints)
         if not len(features) or not count:
             return np.empty(0, dtype=np.intp)
         few = features[: n_considered(count, self.constraints)]
@@ -178,10 +182,9 @@ class Problem:
         clear: BoolArray | None = None
         gain: Gain
         if found.source == "labels":
-            share_of_squares, ridge = self.fitted.square_share, self.fitted.ridge
-            squares = self.standing(few, SquaredData(self.samples.data)) if share_of_squares else None
-            quality = scores * share[few]
-            gain = Residual(self.standing(few), quality, found.structure, share_of_squares, squares, ridge)
+            fit, rows = self.fitted, slice(None) if self.samples.rows is None else self.samples.rows
+            squares = self.standing(few, SquaredData(self.samples.data)) if fit.square_share else None
+            gain = Residual(self.standing(few), worth[few], fit.columns[rows], fit.square_share, squares, fit.ridge)
         else:
             gain = Alignment(self.standing(few), scores, share[few], present)
         if found.source in ("features", "profiles"):
@@ -234,9 +237,9 @@ def pose(
 ) -> Problem:
     """Remove unwanted variation and build the search problem.
 
-    `cannot` (pairs x 2) are pairs of samples that cannot be linked. Without a target, `use_scale` makes the features'
-    variances their first weights, and `use_profiles` compares samples by profiles, which needs data without unwanted
-    variation. `weights` of the samples are positive with mean 1; None if all are equal.
+    `cannot` (pairs x 2) are pairs of samples that cannot be linked. `use_scale` makes the features' variances their
+    first weights, or deviations count in the pick. Without a target `use_profiles` compares samples by profiles, which
+    needs data without unwanted variation. `weights` of the samples are positive with mean 1; None if all are equal.
     """
     unwanted = Unwanted() if unwanted is None else unwanted
     gaps = raw.shared.gaps
@@ -250,7 +253,7 @@ def pose(
     rounds = Rounds(samples, cleaned.usable, separation=apart)
     if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
         rounds = rounds.with_profiles(raw, use_profiles, weights)
-    if target is None and rounds.profiles is None:
+    if rounds.profiles is None:
         rounds = rounds.with_scale(stats, cleaned.share, use_scale)
     constraints = Constraints() if constraints is None else constraints
     return Problem(raw, cleaned, target, rounds, unwanted.batches, donors, constraints)

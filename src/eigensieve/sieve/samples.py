@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.data import DataMatrix, row_digests, share_present
 from eigensieve.evidence import OwnPairs
 from eigensieve.graphs import nearest_among
@@ -72,11 +72,13 @@ class Samples:
         return centred(whole, every)
 
 
-def compared_samples(data: DataMatrix, donors: IntArray | None = None, raw: DataMatrix | None = None) -> Samples:
+def compared_samples(
+    data: DataMatrix, donors: IntArray | None = None, raw: DataMatrix | None = None, extreme: Array | None = None
+) -> Samples:
     """Choose the samples that are compared. Landmarks follow from the `raw` values, which rounding does not change."""
     if data.n_samples <= SETTINGS.landmarks:
         return Samples(data, None, data, np.ones(data.n_features), share_present(data), donors)
-    rows = landmark_rows(data, data if raw is None else raw)
+    rows = landmark_rows(data, data if raw is None else raw, extreme)
     few = data.samples(rows)
     ones = np.ones(len(rows))
     energy = np.concatenate(few.map_blocks(lambda block: block.squares(ones)))
@@ -90,15 +92,16 @@ def compared_samples(data: DataMatrix, donors: IntArray | None = None, raw: Data
     )
 
 
-def landmark_rows(data: DataMatrix, raw: DataMatrix) -> IntArray:
-    """Return the landmarks, the same on every run: a tenth by their number of values beyond three standard deviations,
-    so that small groups with features of their own are not lost, and others by a hash of their raw values."""
+def landmark_rows(data: DataMatrix, raw: DataMatrix, extreme: Array | None = None) -> IntArray:
+    """Return the landmarks, the same on every run: a tenth by `extreme` or their number of values beyond three standard
+    deviations, so that small groups with features of their own are not lost, others by a hash of their raw values."""
     q = data.n_samples
     rare = round(SETTINGS.rare * SETTINGS.landmarks)
     limit = _EXTREME**2 / q if data.roots is None else (_EXTREME * data.roots[:, None]) ** 2 / q
-    counts = sum(data.map_blocks(lambda block: np.count_nonzero(np.square(block.toarray()) > limit, axis=1)))
+    if extreme is None:
+        extreme = sum(data.map_blocks(lambda block: np.count_nonzero(np.square(block.toarray()) > limit, axis=1)))
     mixed = np.argsort(row_digests(raw), kind="stable")
-    chosen = mixed[np.argsort(-np.asarray(counts)[mixed], kind="stable")[:rare]]
+    chosen = mixed[np.argsort(-np.asarray(extreme)[mixed], kind="stable")[:rare]]
     others = mixed[~np.isin(mixed, chosen)][: SETTINGS.landmarks - rare]
     return np.sort(np.concatenate([chosen, others]))
 

@@ -14,12 +14,11 @@ from eigensieve.tables.dialect import TRUTH_WORDS
 from eigensieve.tables.labels import MISSING_WORDS
 
 NUMBER, MISSING, TEXT, LONG, DIGITS = 0, 1, 2, 3, 4
-"""What a cell can be. LONG is a number with too many digits, for Python's own float(). DIGITS is a whole number that no
+"""Kinds of cells. LONG is a number with too many digits, for Python's own float(). DIGITS is a whole number that no
 float can hold."""
 
 _QUOTE, _SPACE, _NEWLINE, _RETURN = 34, 32, 10, 13
-_BEFORE_A_CELL = (10, 44, 9, 59, 124, 32)
-"""Newline and delimiters: only after these does a quote open a quoted cell."""
+_BEFORE_A_CELL = (10, 44, 9, 59, 124, 32)  # newline and delimiters: only after these does a quote open a quoted cell
 _PLUS, _MINUS, _LOWER_E = 43, 45, 101
 _POINT, _N = 46, 110
 _ZERO = 48
@@ -133,7 +132,7 @@ def _lower(text, first, last):
 
 @njit(cache=True, nogil=True)
 def _word(text, first, last):
-    """Tell what a cell that is no plain number is: missing, infinite, a truth value, or text."""
+    """Classify a cell that is no plain number: missing, infinite, a truth value, or text."""
     signed = last - first > 1 and (text[first] == _MINUS or text[first] == _PLUS)
     if last - first - signed > 8:
         return TEXT, np.nan

@@ -12,15 +12,14 @@ WHOLE = 64_000_000
 _PIECE = 2**24
 _BANDS = 8 * _PIECE
 """Rows of chunks are read together where they take no more than this; otherwise each chunk that is stored, alone."""
-_DEEPEST = 100
-"""Groups within groups that are followed: libraries take quadratic time for deep ones."""
+_DEEPEST = 100  # groups within groups that are followed: libraries take quadratic time for deep ones
 
 
 _COPY = "Copy everything into one file"
 
 
 class Problem(Exception):
-    """What is wrong with the file."""
+    """A fault of the file."""
 
 
 class _Survey:
@@ -101,7 +100,7 @@ class _Survey:
 
 
 def survey(path: str, size: int, allowed: float) -> str:
-    """What is wrong with a file; empty where nothing is. May also crash, or go on forever."""
+    """Return the fault of a file; empty where there is none. May also crash, or go on forever."""
     import h5py
 
     try:

@@ -11,6 +11,7 @@ from typing import IO, Any, Literal
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, issparse
 
+from eigensieve._types import Array, JsonDict, Raw
 from eigensieve.tables.errors import PER_FEATURE, PER_TEXT, DataError, claim, damaged, listed, parsing, position
 from eigensieve.tables.files import Source
 from eigensieve.tables.table import Column, Matrix, NumberedNames, Request, Table, as_floats
@@ -27,7 +28,7 @@ def check_sparse(matrix: Any) -> None:
     matrix.check_format(full_check=True)
 
 
-def as_matrix(values: Any, path: str | Path) -> Matrix:
+def as_matrix(values: Raw, path: str | Path) -> Matrix:
     """A matrix of floats, CSR where it is sparse; or an error that says what was found instead."""
     sparse: bool = issparse(values)
     if sparse:
@@ -48,7 +49,7 @@ def as_matrix(values: Any, path: str | Path) -> Matrix:
     return as_floats(values, path)
 
 
-def matrix_table(X: Matrix, request: Request, names: np.ndarray | None = None) -> Table:
+def matrix_table(X: Matrix, request: Request, names: Array | None = None) -> Table:
     """A table around a bare matrix.
 
     Samples are in rows, with two exceptions: the user said otherwise, or the number of feature `names` agrees with the
@@ -86,7 +87,7 @@ def only_matrix(matrices: list[str], path: str | Path) -> str:
     return matrices[0]
 
 
-def with_arrays(table: Table, request: Request, arrays: dict[str, np.ndarray]) -> Table:
+def with_arrays(table: Table, request: Request, arrays: dict[str, Array]) -> Table:
     """Return the table with its id, label and batch from arrays with one entry per sample."""
     for name in request.named.values():
         if arrays[name].shape != (table.n_samples,):
@@ -143,7 +144,7 @@ def write_npy(path: Path, table: Table) -> None:
 
 def write_npz(path: Path, table: Table) -> None:
     """Write matrix, names, label, ids and whatever else the archive held."""
-    entries: dict[str, Any] = dict(table.details.get("rest", {}))
+    entries: JsonDict = dict(table.details.get("rest", {}))
     X = table.stored
     if isinstance(X, np.ndarray):
         entries["X"] = X
@@ -162,7 +163,7 @@ def _opened(source: Source) -> IO[bytes]:
     return io.BytesIO(source.getbuffer()) if isinstance(source, io.BytesIO) else source.open("rb")
 
 
-def _array(file: IO[bytes], request: Request) -> np.ndarray:
+def _array(file: IO[bytes], request: Request) -> Array:
     """One array in NumPy's format. Its size is checked before there is room for it, and nothing is unpickled."""
     with parsing(request.path, "a NumPy file without pickled objects"):
         version = np.lib.format.read_magic(file)
@@ -173,7 +174,7 @@ def _array(file: IO[bytes], request: Request) -> np.ndarray:
         count = math.prod(shape)
         claim(count * max(dtype.itemsize, PER_TEXT if dtype.kind in "SU" else 1), request.path, request.size)
         file.seek(0)
-        values: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
+        values: Array = np.lib.format.read_array(file, allow_pickle=False)
         if dtype.kind == "U":  # Python fails on numbers that stand for no character only when they are used
             codes = np.frombuffer(values.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(values.dtype.byteorder))
             if np.any((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))):
@@ -181,11 +182,11 @@ def _array(file: IO[bytes], request: Request) -> np.ndarray:
     return values
 
 
-def _members(source: Source, request: Request) -> dict[str, np.ndarray]:
+def _members(source: Source, request: Request) -> dict[str, Array]:
     with _opened(source) as file:
         if file.read(6) == b"\x93NUMPY":
             raise DataError(f"'{request.path}' is not an .npz archive but an .npy file. Give it the ending .npy.")
-        entries: dict[str, np.ndarray] = {}
+        entries: dict[str, Array] = {}
         with parsing(request.path, "an .npz archive without pickled objects"), zipfile.ZipFile(file) as archive:
             for member in archive.infolist():
                 # NumPy writes these two; the others may unpack without bound
@@ -197,7 +198,7 @@ def _members(source: Source, request: Request) -> dict[str, np.ndarray]:
     return entries
 
 
-def _matrix_of(entries: dict[str, np.ndarray], request: Request) -> tuple[Matrix, set[str]]:
+def _matrix_of(entries: dict[str, Array], request: Request) -> tuple[Matrix, set[str]]:
     """The matrix, and the names of the arrays it was made from."""
     path = request.path
     if "X" in entries:
@@ -211,7 +212,7 @@ def _matrix_of(entries: dict[str, np.ndarray], request: Request) -> tuple[Matrix
     return as_matrix(entries[name], path), {name}
 
 
-def _sparse(entries: dict[str, np.ndarray], names: list[str], request: Request) -> csr_matrix:
+def _sparse(entries: dict[str, Array], names: list[str], request: Request) -> csr_matrix:
     data, indices, indptr, shape = (entries[name] for name in names)
     with parsing(request.path, "a sparse matrix in CSR or CSC parts"):
         kind = entries.get("format", np.array("csr")).item()

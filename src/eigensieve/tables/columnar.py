@@ -10,25 +10,17 @@ from typing import Any
 import numpy as np
 
 from eigensieve._extras import require
+from eigensieve._types import BoolArray, FloatArray, IntArray, JsonDict
+from eigensieve.tables import errors
 from eigensieve.tables.columns import table_of
-from eigensieve.tables.errors import (
-    PER_TEXT,
-    DataError,
-    claim,
-    damaged,
-    parsing,
-    refuse_duplicates,
-    text_among_numbers,
-    too_large,
-)
-from eigensieve.tables.files import format_of, read_content
+from eigensieve.tables.files import Content, format_of, read_content
 from eigensieve.tables.table import Request, Table
 
 
 def read_parquet(path: Path, request: Request) -> Table:
     arrow = _load(path, request)
     names = [str(name) for name in arrow.column_names]
-    refuse_duplicates(names, path, "column")
+    errors.refuse_duplicates(names, path, "column")
     return table_of(_ArrowColumns(arrow, names, list(arrow.schema.types), request), request, [])
 
 
@@ -53,11 +45,11 @@ class _ArrowColumns:
     def texts(self, columns: Sequence[int]) -> list[list[str]]:
         return [_texts(self.arrow.column(column)) for column in columns]
 
-    def numbers(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def numbers(self, columns: IntArray) -> tuple[FloatArray, BoolArray]:
         numeric = np.array([_is_numeric(self.types[column]) for column in columns], dtype=bool)
         return self._values(columns[numeric]), numeric
 
-    def some_numbers(self) -> np.ndarray:
+    def some_numbers(self) -> FloatArray:
         return self._values(np.arange(1, len(self.names)))
 
     def id_column(self, text_columns: list[int], taken: Sequence[int]) -> int | None:
@@ -66,7 +58,7 @@ class _ArrowColumns:
             stored = (self.arrow.schema.pandas_metadata or {}).get("index_columns", [])
             index = [self.names.index(name) for name in stored if isinstance(name, str) and name in self.names]
         except (ValueError, AttributeError, TypeError) as error:  # not JSON, or not what pandas writes
-            raise DataError(
+            raise errors.DataError(
                 f"'{self.request.path}' has damaged notes of pandas about its index. Name the column with the samples' "
                 "names (id, on the command line --id), or write the file again."
             ) from error
@@ -77,16 +69,16 @@ class _ArrowColumns:
         texts = _texts(self.arrow.column(0))
         return 0 if len(set(texts)) == len(texts) else None
 
-    def rows(self, rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    def rows(self, rows: IntArray, names: Sequence[str]) -> FloatArray:
         text = [self.names[column] for column in self.text_columns() if column != 0]
         if text:
-            raise text_among_numbers(self.request.path, text)
+            raise errors.text_among_numbers(self.request.path, text)
         return self.some_numbers()[rows]
 
     def line(self, row: int) -> list[str]:
         return [repr(float(value)) for value in self.some_numbers()[row]]
 
-    def _values(self, columns: np.ndarray) -> np.ndarray:
+    def _values(self, columns: IntArray) -> FloatArray:
         """Columns as one matrix: float32 where all of them are, float64 otherwise; NaN for nulls."""
         pa = require("pyarrow", extra="cli")
         single = bool(len(columns)) and all(self.types[column] == pa.float32() for column in columns)
@@ -99,14 +91,14 @@ class _ArrowColumns:
             try:
                 values[:, target] = data.cast(kind, safe=not self.request.unused(self.names[column])).to_numpy()
             except pa.ArrowInvalid as error:  # the cast of whole numbers to floats is exact or fails
-                raise too_large(self.request.path, f" in column '{self.names[column]}'") from error
+                raise errors.too_large(self.request.path, f" in column '{self.names[column]}'") from error
         return values
 
 
 def write_parquet(path: Path, table: Table) -> None:
     pa = require("pyarrow", extra="cli")
     X = table.dense
-    columns: dict[str, Any] = {}
+    columns: JsonDict = {}
     if table.orientation == "columns":
         columns[table.id_name or "feature"] = list(table.feature_names)
         columns |= {name: np.ascontiguousarray(row) for name, row in zip(table.sample_names_or_numbers, X, strict=True)}
@@ -130,14 +122,16 @@ def _load(path: Path, request: Request) -> Any:
     pa = require("pyarrow", extra="cli")
     content = read_content(path)
     if request.format == "feather" and content[:4] == b"FEA1":
-        raise DataError(f"'{path}' is a Feather file of the old version 1. Write it again as version 2, or as Parquet.")
+        raise errors.DataError(
+            f"'{path}' is a Feather file of the old version 1. Write it again as version 2, or as Parquet."
+        )
     source = pa.BufferReader(pa.py_buffer(content))
-    with parsing(path, f"a {request.format.capitalize()} file"):
+    with errors.parsing(path, f"a {request.format.capitalize()} file"):
         if request.format == "parquet":
             table = _load_parquet(source, request)
         else:
             if content[:6] == b"ARROW1":
-                claim(unpacked_size(content, pa), path, request.size)
+                errors.claim(unpacked_size(content, pa), path, request.size)
             table = require("pyarrow.feather", extra="cli").read_table(source)
         _check_size(table.num_rows, table.schema, request)
         table.validate(full=True)  # places beyond the data crash what reads from them
@@ -150,8 +144,8 @@ def _load_parquet(source: Any, request: Request) -> Any:
     schema = about.schema.to_arrow_schema()
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
     if sum(group.num_rows for group in groups) != about.num_rows:
-        raise damaged(request.path, "a Parquet file")
-    claim(sum(float(group.total_byte_size) for group in groups), request.path, request.size)
+        raise errors.damaged(request.path, "a Parquet file")
+    errors.claim(sum(float(group.total_byte_size) for group in groups), request.path, request.size)
     _check_size(about.num_rows, schema, request)
     # a long text that is stored once is not repeated for every row
     types = require("pyarrow.types", extra="cli")
@@ -160,9 +154,8 @@ def _load_parquet(source: Any, request: Request) -> Any:
 
 
 def _check_size(n_rows: int, schema: Any, request: Request) -> None:
-    """Refuse more rows and columns than fit."""
-    per_row = sum(8 if _is_numeric(field.type) else PER_TEXT for field in schema)
-    claim(float(max(n_rows, 0)) * per_row, request.path, request.size)
+    per_row = sum(8 if _is_numeric(field.type) else errors.PER_TEXT for field in schema)
+    errors.claim(float(max(n_rows, 0)) * per_row, request.path, request.size)
 
 
 @cache
@@ -189,7 +182,7 @@ _FILE_START = 8
 _BATCH, _DICTIONARY = 3, 2  # kinds of messages that hold data
 
 
-def unpacked_size(content: Any, pa: Any) -> int:
+def unpacked_size(content: Content, pa: Any) -> int:
     """Bytes of all buffers of a Feather file, unpacked, told without unpacking. Damaged files raise any exception.
 
     The file is a stream of Arrow messages. Each compressed buffer begins with its unpacked size. The places of the

@@ -5,12 +5,12 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from eigensieve._types import FloatArray
+from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.tables.errors import DataError, position, refuse_duplicates
 from eigensieve.tables.table import Request, Table
 
 UNNAMED = ("", "Unnamed: 0")
-"""What R and pandas call an index column without a name."""
+"""Names that R and pandas give an index column without a name."""
 
 
 class Columns(Protocol):
@@ -25,16 +25,16 @@ class Columns(Protocol):
     def texts(self, columns: Sequence[int]) -> list[list[str]]:
         """The cells of some columns as text."""
 
-    def numbers(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def numbers(self, columns: IntArray) -> tuple[FloatArray, BoolArray]:
         """The values of those of the columns that hold numbers, and a mask of them."""
 
-    def some_numbers(self) -> np.ndarray:
+    def some_numbers(self) -> FloatArray:
         """Numbers from all over the file, without the first column."""
 
     def id_column(self, text_columns: list[int], taken: Sequence[int]) -> int | None:
         """The column that holds the samples' names, if one does."""
 
-    def rows(self, rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    def rows(self, rows: IntArray, names: Sequence[str]) -> FloatArray:
         """The numbers of some rows, without the first column. Errors call the rows by `names`."""
 
     def line(self, row: int) -> list[str]:
@@ -119,12 +119,12 @@ _SAMPLES = """sample samples sampleid samplename patient patientid subject subje
 barcode barcodes donor donorid individual participant participantid specimen observation id index"""
 
 FEATURE_WORDS = frozenset(_FEATURES.split())
-"""What a first column of feature names is usually called, in lower case letters and digits only."""
+"""Usual names of a first column of feature names, in lower case letters and digits only."""
 SAMPLE_WORDS = frozenset(_SAMPLES.split())
 
 
 def place_of_samples(
-    request: Request, *, column_names: Sequence[str], row_names: list[str] | None, values: Callable[[], np.ndarray]
+    request: Request, *, column_names: Sequence[str], row_names: list[str] | None, values: Callable[[], FloatArray]
 ) -> tuple[Literal["rows", "columns"], list[str]]:
     """Say whether samples stand in rows or in columns, with a note of the reason where "columns" was found out.
 
@@ -164,7 +164,7 @@ def plain_word(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
-def _spread_of_means(values: np.ndarray, axis: int) -> float:
+def _spread_of_means(values: FloatArray, axis: int) -> float:
     """Fraction of the variance that lies between the means along an axis, over the entries that are not NaN.
 
     Features differ in level and scale far more than samples do, so the larger fraction tells where the features are.

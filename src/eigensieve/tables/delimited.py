@@ -10,18 +10,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
+from eigensieve._types import FloatArray, MatrixLike, Raw
 from eigensieve.tables.columns import table_of
 from eigensieve.tables.dialect import TAB_ENDINGS, Dialect
 from eigensieve.tables.errors import DataError
-from eigensieve.tables.files import Source, ending_of, open_for_writing, read_content
+from eigensieve.tables.files import Content, Source, ending_of, open_for_writing, read_content
 from eigensieve.tables.grid import comment_among, find_grid
 from eigensieve.tables.table import Request, Sheet, Table, read_with
 
-Line = tuple[list[Any], np.ndarray, list[Any]]
+Line = tuple[list[Any], FloatArray, list[Any]]
 _BEGIN, _END = b"!series_matrix_table_begin", b"!series_matrix_table_end"
 """Marks around the numbers in a series matrix of the Gene Expression Omnibus (GEO)."""
 
@@ -41,7 +42,7 @@ def read_csv(source: Source, request: Request) -> Table:
         ) from error
 
 
-def _read_series_matrix(content: Any, request: Request) -> Table:
+def _read_series_matrix(content: Content, request: Request) -> Table:
     """Read a GEO series matrix: the numbers between its two marks, and the lines above about the samples."""
     begin = content.find(_BEGIN)
     start = content.find(b"\n", begin) + 1
@@ -82,7 +83,12 @@ def write_csv(path: Path, table: Table) -> None:
     elif ending == ".csv" and dialect.delimiter == "\t":
         dialect = replace(dialect, delimiter="," if dialect.decimal == "." else ";")
     with open_for_writing(path) as binary, io.TextIOWrapper(binary, "utf-8", newline="") as file:
-        _write(file, table, dialect)
+        writer = csv.writer(file, delimiter=dialect.delimiter, lineterminator="\n")
+        header, rows = lines(table)
+        if dialect.header or table.orientation == "columns":
+            writer.writerow(header)
+        for before, values, after in rows:
+            writer.writerow([*map(str, before), *_cells(values, dialect), *map(str, after)])
 
 
 def lines(table: Table) -> tuple[list[str], Iterator[Line]]:
@@ -91,7 +97,7 @@ def lines(table: Table) -> tuple[list[str], Iterator[Line]]:
     if table.orientation == "columns":
         header = [table.id_name or "", *table.sample_names_or_numbers]
         labels: Iterator[Line] = (([name, *values], np.empty(0), []) for name, values in apart.items())
-        X: Any = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()
+        X: MatrixLike = table.X if isinstance(table.X, np.ndarray) else table.X.tocsc()
         values: Iterator[Line] = (([name], _line(X[:, [place]]), []) for place, name in enumerate(table.feature_names))
         return header, chain(labels, values)
     header = [*([] if ids is None else [table.id_name or "id"]), *table.feature_names, *apart]
@@ -101,19 +107,11 @@ def lines(table: Table) -> tuple[list[str], Iterator[Line]]:
     return header, zip(before, (_line(table.X[[row]]) for row in numbers), after, strict=True)
 
 
-def _line(part: Any) -> np.ndarray:
+def _line(part: Raw) -> FloatArray:
     return np.ravel(part if isinstance(part, np.ndarray) else part.toarray())
 
 
-def _write(file: IO[str], table: Table, dialect: Dialect) -> None:
-    writer = csv.writer(file, delimiter=dialect.delimiter, lineterminator="\n")
-    header, rows = lines(table)
-    if dialect.header or table.orientation == "columns":
-        writer.writerow(header)
-    writer.writerows([*map(str, before), *_cells(values, dialect), *map(str, after)] for before, values, after in rows)
-
-
-def _cells(values: np.ndarray, dialect: Dialect) -> list[str]:
+def _cells(values: FloatArray, dialect: Dialect) -> list[str]:
     """Shortest text that reads back as the same number; nothing for a missing value."""
     texts = map(repr, values.tolist()) if values.dtype == np.float64 else map(str, values)
     cells = ["" if text == "nan" else text.removesuffix(".0") for text in texts]

@@ -64,7 +64,7 @@ def detect(lines: list[bytes], request: Request, encoding: str) -> tuple[Dialect
 
 
 def _decimal_mark(cells: list[str]) -> tuple[str, list[str]]:
-    """The decimal mark of some cells, and what is to be said of it. Two commas in a number mark thousands."""
+    """The decimal mark of some cells, and notes about it. Two commas in a number mark thousands."""
     with_comma = [cell for cell in cells if "," in cell]
     commas = [cell for cell in with_comma if _DECIMAL_COMMA.fullmatch(cell)]
     if not commas or any(cell.count(",") > 1 and _THOUSANDS_COMMA.fullmatch(cell) for cell in with_comma):

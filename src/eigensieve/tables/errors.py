@@ -1,4 +1,4 @@
-"""What is wrong with a file, in one line: the file, the problem, the fix; and how much memory a file may take.
+"""Errors of files, one line each: the file, the problem, the fix; and how much memory a file may take.
 
 Sizes that a file announces are checked by `claim` before anything is allocated. A file may take 200 times its own size,
 and 250 MB in any case, but never more than there is. Sound files stay far below that; files of a few bytes that
@@ -93,7 +93,6 @@ def too_large(path: str | Path, where: str = "") -> DataError:
 
 
 def refuse_duplicates(names: Sequence[str], path: str | Path, what: str) -> None:
-    """Raise when a name occurs twice."""
     if len(set(names)) < len(names):
         repeated = [name for name, count in Counter(names).items() if count > 1]
         raise DataError(
@@ -116,13 +115,11 @@ def claim(nbytes: float, path: str | Path, size: int) -> None:
     if _wanted() is None and nbytes > _available() and nbytes <= max(FLOOR, EXPANSION * size):
         raise DataError(
             f"'{path}' needs {nbytes / 1e9:,.1f} GB of memory, and {_available() / 1e9:,.1f} GB are free. Free some, "
-            "or store it as .npy, .h5ad, .parquet or .zarr and fit on eigensieve.open_data; "
-            f"{VARIABLE}={need} reads it all the same."
+            f"store it as .npy, .h5ad, .parquet or .zarr and fit on eigensieve.open_data, or set {VARIABLE}={need}."
         )
     raise DataError(
         f"'{path}' announces {nbytes / 1e6:,.0f} MB of contents in a file of {size / 1e6:.3g} MB; "
-        f"{allowed / 1e6:,.0f} MB are allowed. It is probably damaged. "
-        f"If it is sound, set {VARIABLE}={need} and read it again."
+        f"{allowed / 1e6:,.0f} MB are allowed. It is probably damaged. If it is sound, set {VARIABLE}={need}."
     )
 
 

@@ -47,7 +47,7 @@ def first_sheet(source: Source, request: Request) -> tuple[bytes, list[str]]:
 
 def _rows(sheet: Any, request: Request) -> list[list[str]]:
     """The cells of a sheet as text, without empty rows and without empty cells at the end of a row."""
-    # What the file says about the sheet's extent would be filled up with empty cells.
+    # The extent that the file announces would be filled up with empty cells.
     sheet.reset_dimensions()
     rows, cells, allowed, decimal = [], 0, allowance(request.size), _decimal(request)
     for row in sheet.iter_rows(values_only=True):
@@ -79,7 +79,7 @@ def _decimal(request: Request) -> str:
     return request.decimal or ("," if request.thousands == "." else ".")
 
 
-def _text(cell: Any, decimal: str) -> str:
+def _text(cell: object, decimal: str) -> str:
     if cell is None:
         return ""
     if isinstance(cell, datetime):

@@ -117,13 +117,14 @@ def _endings(use: str) -> str:
 STDIN = "-"
 Source = Path | io.BytesIO
 """Where a reader takes its bytes from."""
+Content = bytes | mmap.mmap
 
 _PIECE = 2**20
 _OPEN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
-def read_content(source: Source) -> Any:
+def read_content(source: Source) -> Content:
     """Return the bytes of a source: mapped where possible, decompressed where needed."""
     if isinstance(source, io.BytesIO):
         return source.getvalue()
@@ -161,7 +162,7 @@ def is_stream(path: str | Path) -> bool:
     try:
         kind = 0 if str(path) == STDIN else os.stat(path).st_mode
     except OSError:
-        return False  # what is wrong with it is said where it is read
+        return False  # its reader reports the fault
     special = stat.S_ISFIFO(kind) or stat.S_ISCHR(kind) or stat.S_ISBLK(kind)
     return str(path) == STDIN or special or str(path).startswith(_OPEN_FILES)
 

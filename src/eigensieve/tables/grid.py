@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import cpu_count
-from typing import Any
 
 import numpy as np
 
+from eigensieve._types import BoolArray, ByteArray, FloatArray, IntArray
 from eigensieve.tables.columns import UNNAMED
 from eigensieve.tables.dialect import DELIMITERS, Dialect, detect, find_header, has_commas
 from eigensieve.tables.errors import PER_TEXT, DataError, claim, damaged, refuse_duplicates, too_large
+from eigensieve.tables.files import Content
 from eigensieve.tables.table import NumberedNames, Request
 
 BLOCK_BYTES = 2**23
@@ -35,9 +36,9 @@ class Grid:
     """The lines of a delimited file, found but not yet parsed; see :class:`~eigensieve.tables.columns.Columns`."""
 
     request: Request
-    text: np.ndarray  # the whole file
-    begins: np.ndarray  # first and last-plus-one byte of each data line
-    ends: np.ndarray
+    text: ByteArray  # the whole file
+    begins: IntArray  # first and last-plus-one byte of each data line
+    ends: IntArray
     names: Sequence[str]  # column names
     dialect: Dialect
     remark: str = ""  # what ragged lines may come from, for the error about them
@@ -48,12 +49,12 @@ class Grid:
         columns, counts = np.unique(odd[:, 1], return_counts=True)
         return columns[counts == sampled].tolist()
 
-    def numbers(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def numbers(self, columns: IntArray) -> tuple[FloatArray, BoolArray]:
         values, odd = self._parsed(columns)
         numeric = ~np.isin(columns, odd[:, 1])
         return values if numeric.all() else values[:, numeric], numeric
 
-    def some_numbers(self) -> np.ndarray:
+    def some_numbers(self) -> FloatArray:
         n_columns, n_lines = len(self.names) - 1, len(self.begins)
         columns = np.unique(np.linspace(1, n_columns, min(n_columns, 500)).astype(int))
         n_rows = max(2, min(n_lines, SAMPLED_CELLS // len(columns)))
@@ -66,7 +67,7 @@ class Grid:
         # text that repeats and numbers with commas are properties of the samples, not names
         return 0 if len(set(first)) == len(first) and not all(map(has_commas, first)) else None
 
-    def rows(self, rows: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    def rows(self, rows: IntArray, names: Sequence[str]) -> FloatArray:
         grid = replace(self, begins=self.begins[rows], ends=self.ends[rows])
         values, odd = grid._parsed(np.arange(1, len(self.names)))
         if len(odd):
@@ -99,7 +100,7 @@ class Grid:
         cells = [zip(*locate_column(*lines_and_mark, column), strict=True) for column in columns]
         return [[self._decode(first, last) if first >= 0 else "" for first, last in column] for column in cells]
 
-    def _parsed(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def _parsed(self, columns: IntArray, rows: IntArray | None = None) -> tuple[FloatArray, IntArray]:
         """As :meth:`_numbers`. The caller's own words for missing values and thousands marks are read, too."""
         values, odd = self._numbers(columns, rows)
         if not len(odd) or not (self.request.na_values or self.request.thousands):
@@ -116,7 +117,7 @@ class Grid:
                 kept[cell] = False
         return values, odd[kept]
 
-    def _numbers(self, columns: np.ndarray, rows: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def _numbers(self, columns: IntArray, rows: IntArray | None = None) -> tuple[FloatArray, IntArray]:
         """Parse `columns` of `rows` (all lines by default). Return values, and the cells that are text.
 
         A cell of text is four numbers: row, column, first and last-plus-one byte.
@@ -150,9 +151,7 @@ class Grid:
                 raise too_large(self.request.path, f" in column '{self.names[column]}'")
         return values, cells[cells[:, 4] == TEXT, :4]
 
-    def _block(
-        self, begins: np.ndarray, ends: np.ndarray, targets: np.ndarray, values: np.ndarray, offset: int
-    ) -> np.ndarray:
+    def _block(self, begins: IntArray, ends: IntArray, targets: IntArray, values: FloatArray, offset: int) -> IntArray:
         from eigensieve.tables._delimited_numba import DIGITS, LONG, NUMBER, parse_rows
 
         cells = np.empty(len(begins), dtype=np.int64)
@@ -184,7 +183,7 @@ class Grid:
         return odd[odd[:, 4] != NUMBER]
 
 
-def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
+def find_grid(content: Content, request: Request, notes: list[str]) -> Grid:
     """Find the lines and the header of a delimited file."""
     from eigensieve.tables._delimited_numba import find_lines
 
@@ -203,7 +202,8 @@ def find_grid(content: Any, request: Request, notes: list[str]) -> Grid:
         raise DataError(f"'{path}' is not a text table. Give it the file ending of its real format.")
     start = 3 if content[:3] == b"\xef\xbb\xbf" else 0
     text = np.frombuffer(content, dtype=np.uint8)
-    begins = ends = np.empty(0, dtype=np.int64)
+    begins: IntArray = np.empty(0, dtype=np.int64)
+    ends: IntArray = begins
     count = find_lines(text, start, begins, ends)
     if count == 0:
         raise DataError(f"'{path}' is empty. Check that it was written completely.")
@@ -253,8 +253,8 @@ def comment_among(lines: list[bytes], encoding: str) -> str:
 
 
 def _without_empty_end(
-    header: list[str], body: list[list[str]], text: np.ndarray, begins: np.ndarray, ends: np.ndarray, dialect: Dialect
-) -> tuple[list[str], np.ndarray, bool]:
+    header: list[str], body: list[list[str]], text: ByteArray, begins: IntArray, ends: IntArray, dialect: Dialect
+) -> tuple[list[str], IntArray, bool]:
     """The first line's cells and the ends of all lines, without a last cell that is empty in every line.
 
     The first line may lack that cell, if it is a header. The third value says whether there was such a cell.
@@ -272,7 +272,7 @@ def _without_empty_end(
     return header[: width - 1], np.concatenate([ends[:first], ends[first:] - 1]), True
 
 
-def _encoding(content: Any) -> str:
+def _encoding(content: Content) -> str:
     """UTF-8 where the whole text is valid UTF-8, else Latin-1, in which every byte is valid."""
     decoder = getincrementaldecoder("utf-8")()
     try:

@@ -44,7 +44,7 @@ def check_hdf5(path: Path, *, in_place: bool = False) -> None:
 
 
 def look_through(path: Path, size: int, allowed: float) -> str | None:
-    """What the survey says: nothing where all is well; None where it crashed or did not end."""
+    """Return the answer of the survey: empty where all is well; None where it crashed or did not end."""
     command = [sys.executable, "-P", str(_SURVEY), str(path), str(size), str(allowed)]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS + size / 10**7, check=False)

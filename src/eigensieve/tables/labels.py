@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from eigensieve._types import Array, BoolArray
 from eigensieve.tables.errors import DataError
 
 MISSING_WORDS = ("na", "nan", "null", "none", "n/a", "#n/a", "?", "-", ".")
@@ -34,7 +35,7 @@ def named_gaps(texts: Iterable[str], words: Sequence[str]) -> set[str]:
     return {text for text in set(texts) if text.strip() in own or not numbers.isdisjoint(numbers_among([text]))}
 
 
-def without_gaps(labels: np.ndarray, words: Sequence[str]) -> np.ndarray:
+def without_gaps(labels: Array, words: Sequence[str]) -> Array:
     """Labels with NaN, or an empty text, in place of the caller's own words for missing ones."""
     if labels.dtype.kind == "U":
         return np.where(np.isin(labels, list(named_gaps(labels.tolist(), words))), "", labels)
@@ -53,7 +54,7 @@ def numbers_among(texts: Iterable[str]) -> list[float]:
     return [number for number in found if number == number]
 
 
-def unknown(labels: np.ndarray) -> np.ndarray:
+def unknown(labels: Array) -> BoolArray:
     """Which labels are missing: NaN, or among words a blank, "NA", "?" and the like."""
     if labels.dtype.kind == "f":
         return np.isnan(labels)
@@ -63,11 +64,10 @@ def unknown(labels: np.ndarray) -> np.ndarray:
 
 
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
-_LARGEST_LABELS = 2**28
-"""Bytes that labels may take as an array of texts of one width."""
+_LARGEST_LABELS = 2**28  # bytes that labels may take as an array of texts of one width
 
 
-def as_labels(texts: Sequence[str], na_values: Sequence[str] = (), path: str | Path = "the table") -> np.ndarray:
+def as_labels(texts: Sequence[str], na_values: Sequence[str] = (), path: str | Path = "the table") -> Array:
     """Labels as integers or floats where every one is a number or missing, as strings otherwise.
 
     The caller's own words for a missing label, `na_values`, become empty texts.

@@ -1,8 +1,8 @@
 """MATLAB files: version 5 to 7 parsed here, version 7.3 (HDF5) through h5py, version 4 through scipy.
 
 Why by hand: scipy's compiled parser (1.17.1) crashed on 5 of 1,000 files of version 5 with one to five damaged bytes.
-The format is that of MathWorks, "MAT-File Format", chapter 1. Read are matrices of numbers, full and sparse, texts, and
-cell arrays of those. Structures, objects and functions are passed over.
+The format is that of MathWorks, "MAT-File Format", chapter 1. Matrices of numbers (full and sparse), texts and cell
+arrays of those are read. Structures, objects and functions are passed over.
 """
 
 import math
@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from eigensieve._extras import require
+from eigensieve._types import Array, DType, JsonDict
 from eigensieve.tables.arrays import as_matrix, check_sparse, matrix_table, only_matrix, with_arrays
 from eigensieve.tables.errors import PER_TEXT, allowance, claim, parsing, position
 from eigensieve.tables.files import read_content
@@ -30,8 +31,7 @@ _CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13
 _CELL, _CHAR, _SPARSE = 1, 4, 5
 _COMPLEX = 0x0800
 _HEADER = 128
-_DEEPEST = 3
-"""Cells within cells that are followed."""
+_DEEPEST = 3  # cells within cells that are followed
 
 
 def read_mat(path: Path, request: Request) -> Table:
@@ -61,7 +61,7 @@ def write_mat(path: Path, table: Table) -> None:
     from scipy.io import savemat
 
     X = table.stored
-    variables: dict[str, Any] = {
+    variables: JsonDict = {
         str(table.details.get("matrix", "X")): X if isinstance(X, np.ndarray) else csc_matrix(X),
         "feature_names": np.array(list(table.feature_names), dtype=object),
     }
@@ -73,7 +73,7 @@ def write_mat(path: Path, table: Table) -> None:
     savemat(str(path), variables, do_compression=True)
 
 
-def _load(path: Path, request: Request) -> dict[str, Any]:
+def _load(path: Path, request: Request) -> JsonDict:
     from scipy.io import loadmat
     from scipy.io.matlab import matfile_version
 
@@ -92,11 +92,11 @@ def _load(path: Path, request: Request) -> dict[str, Any]:
     return {name: value for name, value in loaded.items() if not name.startswith("__")}
 
 
-def _load_hdf5(path: Path, request: Request) -> dict[str, Any]:
+def _load_hdf5(path: Path, request: Request) -> JsonDict:
     """Variables of a version 7.3 file, whose arrays are stored column by column."""
     h5py = require("h5py", extra="disk")
     check_hdf5(path)
-    variables: dict[str, Any] = {}
+    variables: JsonDict = {}
     with parsing(path, "a MATLAB 7.3 file"), h5py.File(path) as file:
         for name, item in file.items():
             if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiub":
@@ -110,14 +110,14 @@ def _load_hdf5(path: Path, request: Request) -> dict[str, Any]:
     return variables
 
 
-def _vector(variable: Any) -> np.ndarray:
+def _vector(variable: Any) -> Array:
     values = np.ravel(variable)
     if values.dtype == object:
         values = _texts(values)
     return values.astype(np.int64) if values.dtype.kind in "ub" and values.dtype != np.uint64 else values
 
 
-def _texts(cells: np.ndarray) -> np.ndarray:
+def _texts(cells: Array) -> Array:
     """A cell array of strings as an array of strings."""
     return np.array([str(np.ravel(cell)[0]) if np.size(cell) else "" for cell in np.ravel(cells)])
 
@@ -134,7 +134,7 @@ class _Reader:
     order: str
     taken: float = 0.0
 
-    def variables(self, content: bytes) -> dict[str, Any]:
+    def variables(self, content: bytes) -> JsonDict:
         found = {}
         place = 0
         while place < len(content):
@@ -178,7 +178,7 @@ class _Reader:
         padding = 0 if first == _COMPRESSED else -size % 8
         return first, data[begin : begin + size], begin + size + padding
 
-    def _numbers(self, data: bytes, place: int) -> tuple[np.ndarray, int]:
+    def _numbers(self, data: bytes, place: int) -> tuple[Array, int]:
         kind, numbers, place = self._element(data, place)
         stored = np.dtype(self.order + _STORED[kind]) if kind in _STORED else None
         if stored is None or len(numbers) % stored.itemsize:
@@ -208,7 +208,7 @@ class _Reader:
             value = self._cells(data, place, size, depth)
         return name.decode("utf-8"), value
 
-    def _full(self, data: bytes, place: int, shape: tuple[int, ...], dtype: np.dtype, is_complex: bool) -> np.ndarray:
+    def _full(self, data: bytes, place: int, shape: tuple[int, ...], dtype: DType, is_complex: bool) -> Array:
         parts = []
         for _ in range(1 + is_complex):
             numbers, place = self._numbers(data, place)
@@ -235,7 +235,7 @@ class _Reader:
         check_sparse(matrix)
         return matrix
 
-    def _texts(self, data: bytes, place: int, shape: tuple[int, ...]) -> np.ndarray:
+    def _texts(self, data: bytes, place: int, shape: tuple[int, ...]) -> Array:
         """The texts along the last axis of an array of characters."""
         kind, stored, _ = self._element(data, place)
         if kind == _UTF8:
@@ -252,7 +252,7 @@ class _Reader:
             raise _Damage("fewer or more characters than the shape says")
         return np.array([text[row::rows] for row in range(rows)], dtype=str)
 
-    def _cells(self, data: bytes, place: int, shape: tuple[int, ...], depth: int) -> np.ndarray:
+    def _cells(self, data: bytes, place: int, shape: tuple[int, ...], depth: int) -> Array:
         count = math.prod(shape)
         if 8 * count > len(data):
             raise _Damage("fewer cells than the shape says")

@@ -7,14 +7,14 @@ compiled loop over the entries is in `_delimited_numba`. scipy also reads "5x" a
 import gzip
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, issparse
 
+from eigensieve._types import FloatArray, IntArray, MatrixLike
 from eigensieve.tables.arrays import matrix_table, refuse_names
 from eigensieve.tables.errors import PER_FEATURE, PER_TEXT, DataError, claim, damaged, too_large
-from eigensieve.tables.files import Source, open_for_writing, read_content
+from eigensieve.tables.files import Content, Source, open_for_writing, read_content
 from eigensieve.tables.table import Matrix, Request, Table, make_unique
 
 _NUMBERS = (b"real", b"double", b"integer", b"unsigned-integer")
@@ -85,7 +85,7 @@ def _write_10x(folder: Path, table: Table) -> None:
         file.writelines(f"{name}\n" for name in table.sample_names or [])
 
 
-def _save(path: Path, X: Any) -> None:
+def _save(path: Path, X: MatrixLike) -> None:
     from scipy.io import mmwrite
 
     sparse: bool = issparse(X)
@@ -101,7 +101,7 @@ def _save(path: Path, X: Any) -> None:
 
 @dataclass(frozen=True)
 class _Header:
-    """What the first lines say."""
+    """The first line, and the line of sizes."""
 
     kinds: list[bytes]  # words of the first line: coordinate or array, the kind of numbers, the symmetry
     shape: tuple[int, int]
@@ -135,7 +135,7 @@ def _load(source: Source, path: str | Path, size: int) -> Matrix:
     return csr_matrix((values, (rows, columns)), shape=header.shape)
 
 
-def _header(content: Any, path: str | Path) -> _Header:
+def _header(content: Content, path: str | Path) -> _Header:
     """Read the first line, pass over comments, and read the line of sizes."""
     kinds: list[bytes] | None = None
     place = 0
@@ -165,8 +165,8 @@ def _header(content: Any, path: str | Path) -> _Header:
 
 
 def _entries(
-    content: Any, header: _Header, with_values: bool, path: str | Path
-) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    content: Content, header: _Header, with_values: bool, path: str | Path
+) -> tuple[tuple[IntArray, IntArray], FloatArray]:
     """Rows and columns, from 0, and values of the stored entries."""
     from eigensieve.tables._delimited_numba import BAD, parse_entries
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from eigensieve._types import FloatArray
 from eigensieve._words import counted
 from eigensieve.tables.dialect import Dialect, has_commas
 from eigensieve.tables.errors import DataError, listed, position, text_among_numbers
@@ -64,7 +65,7 @@ def _wanted(table: Table, request: Request) -> tuple[Sequence[int], dict[str, li
     return numbers, {name: texts for name, texts in table.text.items() if name in keep}
 
 
-def _with_columns(table: Table, names: list[str], columns: list[np.ndarray]) -> Table:
+def _with_columns(table: Table, names: list[str], columns: list[FloatArray]) -> Table:
     if not names:
         return table
     both = np.hstack([table.dense, np.column_stack(columns)])  # only formats that are dense have columns of text
@@ -84,7 +85,7 @@ def _refused(text: dict[str, list[str]], dialect: Dialect, request: Request) -> 
 def _encoded(table: Table) -> Table:
     """Add one column of 0 and 1 per category. A missing category has 0 everywhere."""
     names: list[str] = []
-    columns: list[np.ndarray] = []
+    columns: list[FloatArray] = []
     encoded: list[str] = []
     varied: list[str] = []
     for name, texts in table.text.items():
@@ -110,7 +111,7 @@ def _encoded(table: Table) -> Table:
 
 
 def _number_words(texts: Sequence[str], decimal: str) -> list[str]:
-    """What is no number in a column of which at least half are numbers, with commas or without; empty for others."""
+    """The texts in a column of which at least half are numbers, with commas or without; empty for others."""
     words: dict[str, None] = {}
     missing = gaps(texts)
     numbers = given = 0
@@ -146,8 +147,8 @@ _FORMS = tuple(
 """2024-01-31, 2024/01/31, 31.01.2024, 31/01/2024, 1/31/2024; each may have a time of day."""
 
 
-def as_dates(texts: Sequence[str]) -> tuple[np.ndarray, str] | None:
-    """Numbers for a column of dates, NaN where one is missing, and what they are; None for other columns.
+def as_dates(texts: Sequence[str]) -> tuple[FloatArray, str] | None:
+    """Numbers for a column of dates, NaN where one is missing, and their meaning; None for other columns.
 
     Dates such as 3/4/2024 may begin with the day or with the month. A column in which both fit every cell, with
     different dates, is not read.

@@ -12,26 +12,12 @@ from pathlib import Path
 from typing import get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from eigensieve._errors import wrong_parameter
 from eigensieve._files import staged
+from eigensieve._types import OneEach
+from eigensieve.tables import files
 from eigensieve.tables.errors import DataError, out_of_memory
-from eigensieve.tables.files import (
-    FORMATS,
-    STDIN,
-    Format,
-    Source,
-    check_readable,
-    ending_of,
-    format_of,
-    format_of_stream,
-    function,
-    is_stream,
-    named,
-    read_content,
-    read_stream,
-)
 from eigensieve.tables.grid import find_grid
 from eigensieve.tables.labels import named_gaps, numbers_among, without_gaps
 from eigensieve.tables.mixed import arranged
@@ -120,7 +106,7 @@ def read_table(
     check_choices(samples, format, categories, decimal, thousands)
     roles = {"label": label, "batch": batch, "donor": donor, "event": event, "time": time}
     request = Request(
-        "standard input" if str(path) == STDIN else Path(path),
+        "standard input" if str(path) == files.STDIN else Path(path),
         {role: name for role, name in roles.items() if name is not None},
         id,
         samples,
@@ -144,14 +130,14 @@ def read_table(
 def _sheet(path: str | PathLike[str]) -> Sheet:
     """Read a sheet from a CSV, TSV or Excel file. Its first line names the columns."""
     file = Path(path)
-    request = Request(file, ending=ending_of(file), format="csv", header=True)
-    source: Source = file
-    if is_stream(file):
-        content, size = read_stream(file)
-        source, format = io.BytesIO(content), format_of_stream(content, file)
+    request = Request(file, ending=files.ending_of(file), format="csv", header=True)
+    source: files.Source = file
+    if files.is_stream(file):
+        content, size = files.read_stream(file)
+        source, format = io.BytesIO(content), files.format_of_stream(content, file)
     else:
-        check_readable(file)
-        size, format = file.stat().st_size, format_of(file, reading=True)
+        files.check_readable(file)
+        size, format = file.stat().st_size, files.format_of(file, reading=True)
     request = replace(request, size=size)
     if format.name == "xlsx":
         from eigensieve.tables.excel import first_sheet
@@ -160,7 +146,7 @@ def _sheet(path: str | PathLike[str]) -> Sheet:
         source, request = io.BytesIO(text), replace(request, ending=".tsv")
     elif format.name != "csv":
         raise DataError(f"The sample sheet '{file}' must be a CSV, TSV or Excel file. Save it as one of them.")
-    grid = find_grid(read_content(source), request, [])
+    grid = find_grid(files.read_content(source), request, [])
     names = [name or "sample" for name in grid.names]
     return Sheet(f"the sheet '{file}'", dict(zip(names, grid.texts(range(len(names))), strict=True)))
 
@@ -176,7 +162,7 @@ def _with_gaps(table: Table, request: Request) -> Table:
             f"'{request.path}' is sparse: its zeros are not stored, so 0 cannot mean missing. Store a dense matrix."
         )
     X = table.X.copy()
-    values = X if isinstance(X, np.ndarray) else X.data  # what is not stored stays zero
+    values = X if isinstance(X, np.ndarray) else X.data  # values that are not stored stay zero
     with np.errstate(over="ignore"):
         values[np.isin(values, np.array(numbers, dtype=values.dtype))] = np.nan
     missing = {name: named_gaps(cells, words) for name, cells in table.text.items()}
@@ -191,7 +177,7 @@ def check_choices(
     """Raise ValueError for words that :func:`read_table` does not know, and for marks that cannot stand in numbers."""
     for name, value, known in (
         ("samples", samples, get_args(Samples)),
-        ("format", format, (None, *FORMATS)),
+        ("format", format, (None, *files.FORMATS)),
         ("categories", categories, get_args(Categories)),
     ):
         if value not in known:
@@ -204,23 +190,23 @@ def check_choices(
 
 
 def _from_path(file: Path, format: str | None, request: Request) -> Table:
-    if is_stream(file):
+    if files.is_stream(file):
         return _from_stream(file, format, request)
-    check_readable(file)
+    files.check_readable(file)
     request = replace(request, size=file.stat().st_size)
     if file.is_dir():
         from eigensieve.tables.matrix_market import read_10x
 
         return read_10x(file, request)
-    found = format_of(file, reading=True) if format is None else named(format)
-    ending = ending_of(file) if format is None else ""
+    found = files.format_of(file, reading=True) if format is None else files.named(format)
+    ending = files.ending_of(file) if format is None else ""
     return _read(found, file, replace(request, ending=ending))
 
 
 def _from_stream(path: Path, format: str | None, request: Request) -> Table:
-    content, size = read_stream(path)
+    content, size = files.read_stream(path)
     request = replace(request, size=size)
-    found = format_of_stream(content, path) if format is None else named(format)
+    found = files.format_of_stream(content, path) if format is None else files.named(format)
     if not found.file_only:
         return _read(found, io.BytesIO(content), request)
     with tempfile.TemporaryDirectory() as folder:
@@ -232,22 +218,20 @@ def _from_stream(path: Path, format: str | None, request: Request) -> Table:
             raise DataError(str(error).replace(str(file), str(request.path))) from error
 
 
-def _read(format: Format, source: Source, request: Request) -> Table:
+def _read(format: files.Format, source: files.Source, request: Request) -> Table:
     if format.name not in ("csv", "xlsx") and not (request.header is None and request.comment is None):
         raise DataError(
-            f"'{request.path}' is no text table: its format says itself what the columns are called. "
+            f"'{request.path}' is no text table: its format has names of columns, or none. "
             "Leave out header and comment."
         )
     try:
-        table: Table = function("read", format)(source, replace(request, format=format.name))
+        table: Table = files.function("read", format)(source, replace(request, format=format.name))
     except MemoryError as error:
         raise out_of_memory(request.path) from error
     return table
 
 
-def write_table(
-    path: str | PathLike[str], table: Table, columns: ArrayLike | None = None, *, force: bool = False
-) -> None:
+def write_table(path: str | PathLike[str], table: Table, columns: OneEach = None, *, force: bool = False) -> None:
     """Write some features of a table.
 
     Parameters
@@ -275,7 +259,7 @@ def write_table(
     sees the old file or the new one, never half of one.
     """
     chosen = table if columns is None else table.take(np.asarray(columns))
-    if str(path) == STDIN:
+    if str(path) == files.STDIN:
         return _to_stdout(chosen)
     place = Path(path)
     format = written_format(place, folder=bool(chosen.details.get("folder")))
@@ -284,17 +268,17 @@ def write_table(
     if os.path.lexists(place) and not force:
         raise DataError(f"'{place}' exists already. Choose another name, or replace it with force=True.")
     with staged(place, flush=True) as path:
-        function("write", format)(path, chosen)
+        files.function("write", format)(path, chosen)
 
 
-def written_format(place: Path, *, folder: bool = False) -> Format:
+def written_format(place: Path, *, folder: bool = False) -> files.Format:
     """Return the format that a name stands for; `folder`: the table came from a 10x folder and may go to one."""
-    return named("mtx") if folder and place.suffix == "" else format_of(place)
+    return files.named("mtx") if folder and place.suffix == "" else files.format_of(place)
 
 
 def write_in_place(path: Path, table: Table) -> None:
     """Write a table straight to its place, for callers that stage their files themselves."""
-    function("write", written_format(path, folder=bool(table.details.get("folder"))))(path, table)
+    files.function("write", written_format(path, folder=bool(table.details.get("folder"))))(path, table)
 
 
 def _to_stdout(table: Table) -> None:
@@ -303,7 +287,7 @@ def _to_stdout(table: Table) -> None:
     with tempfile.TemporaryDirectory() as folder:
         # .txt keeps the delimiter the table was read with
         path = Path(folder) / ("table.txt" if table.format == "csv" else f"table.{table.format}")
-        function("write", named(table.format))(path, table)
+        files.function("write", files.named(table.format))(path, table)
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.buffer.flush()

@@ -15,7 +15,7 @@ _UNDERSCORE = re.compile(rb"^[^#\n_]*_", re.MULTILINE)
 """An underscore outside of a comment."""
 _LONG = re.compile(rb":[+-]?([0-9]{16,})(?![0-9.eE])")
 LABEL = "label"
-"""What the format's target column is called here."""
+"""Name of the format's target column."""
 
 
 def read_svmlight(source: Source, request: Request) -> Table:

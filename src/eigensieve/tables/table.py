@@ -5,17 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray, JsonDict, Raw
 from eigensieve.tables.errors import DataError, listed, refuse_duplicates, too_large
 from eigensieve.tables.labels import as_labels, gaps, unknown
 
 Samples = Literal["auto", "rows", "columns"]
 Categories = Literal["error", "leave-out", "one-hot"]
-Matrix = np.ndarray | csr_matrix
+Matrix = FloatArray | csr_matrix
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Request:
     samples: Samples = "auto"  # where the samples stand in the file
     ending: str = ""  # the file's ending where it tells the format; empty otherwise
     format: str = ""  # name of the file's format
-    # what is done with columns of text: refused, left out with a note, or encoded as columns of 0 and 1
+    # columns of text are refused, left out with a note, or encoded as columns of 0 and 1
     categories: Categories = "error"
     keep: tuple[str, ...] = ()  # columns to use, all others being left out
     drop: tuple[str, ...] = ()  # columns to leave out
@@ -89,7 +90,7 @@ class Column(NamedTuple):
     """A column that is set apart from the features: labels, batches."""
 
     name: str
-    values: np.ndarray
+    values: Array
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,10 @@ class Table:
     apart: dict[str, Column] = field(default_factory=dict)
     id_name: str | None = None
     text: dict[str, list[str]] = field(default_factory=dict)
-    details: dict[str, Any] = field(default_factory=dict)
+    details: JsonDict = field(default_factory=dict)
 
     @property
-    def label(self) -> np.ndarray | None:
+    def label(self) -> Array | None:
         """The samples' labels."""
         return None if (column := self.apart.get("label")) is None else column.values
 
@@ -150,7 +151,7 @@ class Table:
         return None if (column := self.apart.get("label")) is None else column.name
 
     @property
-    def batch(self) -> np.ndarray | None:
+    def batch(self) -> Array | None:
         """The samples' batches."""
         return None if (column := self.apart.get("batch")) is None else column.values
 
@@ -160,7 +161,7 @@ class Table:
         return None if (column := self.apart.get("batch")) is None else column.name
 
     @property
-    def columns_apart(self) -> dict[str, np.ndarray]:
+    def columns_apart(self) -> dict[str, Array]:
         """Labels and batches by the names of their columns."""
         return {column.name: column.values for column in self.apart.values()}
 
@@ -175,12 +176,12 @@ class Table:
         return int(self.X.shape[1])
 
     @property
-    def dense(self) -> np.ndarray:
+    def dense(self) -> FloatArray:
         """`X` as a dense array."""
         return self.X if isinstance(self.X, np.ndarray) else self.X.toarray()
 
     @property
-    def stored(self) -> Any:
+    def stored(self) -> Raw:
         """`X` as it stood in the file: transposed where samples stood in columns."""
         return self.X if self.orientation == "rows" else self.X.T
 
@@ -217,7 +218,7 @@ class Table:
         rest = self.take(np.delete(np.arange(self.n_features), place))
         return replace(rest, apart={**self.apart, role: column})
 
-    def take(self, columns: np.ndarray) -> "Table":
+    def take(self, columns: IntArray | BoolArray) -> "Table":
         """Return the table with some of its features.
 
         Parameters
@@ -225,7 +226,7 @@ class Table:
         columns : ndarray of int or of bool
             Positions of the features, in the order wanted; or a mask.
         """
-        positions = np.asarray(columns)
+        positions: Array = np.asarray(columns)
         if positions.dtype == bool:
             positions = np.flatnonzero(positions)
         return replace(
@@ -266,7 +267,7 @@ def checked(table: Table, path: str | Path) -> Table:
     return table
 
 
-def as_floats(values: np.ndarray, path: str | Path = "the table") -> np.ndarray:
+def as_floats(values: Array, path: str | Path = "the table") -> FloatArray:
     """Numbers of any kind as float32 (kept) or float64 (everything else).
 
     Whole numbers that no float can hold are refused: as floats, different identifiers would become one value.
@@ -308,7 +309,7 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is known about samples."""
+    """Facts about samples, such as labels and batches, that stand apart from the table."""
 
     name: str  # what notes and errors call it
     columns: dict[str, list[str]]  # cells by the name of their column. One column holds the names of the samples.

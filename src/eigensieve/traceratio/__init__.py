@@ -3,11 +3,7 @@
 The package owns the pairs of graphs, the scatters they give to every feature, and the exact search for the subset with
 the largest ratio of the two.
 
-Read the files in this order:
-
-- ``pairs``: pairs of graphs, and between and within scatter of every feature
-- ``dinkelbach``: the best subset of one size; scores and rankings of single features
-- ``path``: the best subset of every size at once, and the choice of a size (``_path_numba``: its compiled loop)
+Read ``pairs``, ``dinkelbach`` (one size) and ``path`` (all sizes at once) in this order.
 
 Words: *between* scatter b and *within* scatter e are the diagonals of the paper's B and E. The *feature-level* score
 of a feature is b / e. The *subset-level* score of a subset is sum b / sum e; lambda* is its optimum. A feature is

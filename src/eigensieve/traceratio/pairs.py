@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, triu
 
 from eigensieve._progress import Progress, silent
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import FloatArray, IntArray
 from eigensieve.data import Block, DataMatrix
 from eigensieve.graphs import degrees
 
@@ -31,8 +31,7 @@ class Scatters(NamedTuple):
 class GraphPair(Protocol):
     """The scatters that a pair of graphs gives to features."""
 
-    rows_per_column: int
-    """How many numbers `exact` holds per column."""
+    rows_per_column: int  # how many numbers `exact` holds per column
 
     def fast(self, data: DataMatrix) -> Scatters:
         """Return the scatters of all features of raw data, computed in blocks with implicit centring."""
@@ -147,7 +146,7 @@ class GivenPair:
         self.rows_per_column = max(self.edges_w.count, self.edges_b.count)
 
     def fast(self, data: DataMatrix) -> Scatters:
-        def scatter(block: Block) -> tuple[Array, ...]:
+        def scatter(block: Block) -> tuple[FloatArray, ...]:
             return tuple(block.quadratic(matrix) for matrix in (self.L_b, self.L_w, self.D_w, self.D_b))
 
         between, within, scale, size = _of_centred(data, scatter)
@@ -216,7 +215,7 @@ def _weighted_scatter(columns: FloatArray, weights: FloatArray) -> FloatArray:
     return weights @ deviation**2
 
 
-def _of_centred(data: DataMatrix, scatter: Callable[[Block], tuple[Array, ...]]) -> list[FloatArray]:
+def _of_centred(data: DataMatrix, scatter: Callable[[Block], tuple[FloatArray, ...]]) -> list[FloatArray]:
     """Return the scatters that a function finds in centred blocks; constant features have none."""
     stats = data.stats()
     found = _stack(data.rescaled(stats.mean, None).map_blocks(scatter))

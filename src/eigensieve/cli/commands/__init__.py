@@ -16,5 +16,3 @@ COMMANDS = {
     "demo": "run_demo",
 }
 """Name of a command, which is that of its file -> name of the function, in the order of ``eigensieve --help``."""
-
-__all__ = ["COMMANDS"]

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from eigensieve._files import signals_held
 from eigensieve.cli.errors import UsageProblem
 
 EXAMPLES = ("eigensieve app", "eigensieve app --port 8080 --no-browser")
@@ -18,8 +19,8 @@ def open_app(
     The page is served to this computer only, at an address that holds a secret. Nothing leaves the computer. Ctrl-C
     ends it and removes its files.
     """
-    from eigensieve.app import serve
-
+    with signals_held():  # a library that is imported may drop what a signal raises, and the page would wait for ever
+        from eigensieve.app import serve
     try:
         serve(port, open_browser=browser)
     except OSError as error:

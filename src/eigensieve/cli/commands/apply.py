@@ -5,11 +5,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from eigensieve._types import IntArray, JsonDict
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import ModelProblem, explain_os_error
 from eigensieve.cli.options import Force, PrintOptions, SafeNames, TableOptions
 from eigensieve.cli.outputs import Outputs, check_table_name, own_suffix, save_table
 from eigensieve.cli.reading import find_columns, read_table
+from eigensieve.tables import Table
 
 EXAMPLES = (
     "eigensieve apply genes.skops new.csv -o new-chosen.csv",
@@ -58,7 +60,7 @@ def apply_model(
     console.finish(document, outputs.written)
 
 
-def _open_model(path: str) -> tuple[Any, dict[str, Any]]:
+def _open_model(path: str) -> tuple[Any, JsonDict]:
     """Load a model file, or say how it is wrong."""
     from eigensieve.estimators import ModelFileError, load_model, read_model_header
 
@@ -70,7 +72,7 @@ def _open_model(path: str) -> tuple[Any, dict[str, Any]]:
         raise ModelProblem(explain_os_error(error, path, "reading")) from error
 
 
-def _columns(estimator: Any, table: Any, model: str, source: str) -> Any:
+def _columns(estimator: Any, table: Table, model: str, source: str) -> IntArray:
     """Positions, in the table, of the features the model selected. A model that knows names finds columns by name:
     their order and further columns do not matter. Otherwise columns are found by position, and there must be as many as
     in the fit."""

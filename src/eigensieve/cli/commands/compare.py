@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from eigensieve._types import Array
+from eigensieve._types import Array, IntArray, JsonDict, MatrixLike
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import InputProblem, UsageProblem, input_errors
@@ -17,18 +17,19 @@ from eigensieve.cli.options import SEEDS, Force, LabelledOptions, PrintOptions, 
 from eigensieve.cli.outputs import Outputs, check_frame_name, save_frame
 from eigensieve.cli.reading import Samples, dense, is_number_target, read_labelled
 from eigensieve.cli.selection import Fitting
+from eigensieve.data import as_data
 
 EXAMPLES = (
     "eigensieve compare genes.csv --label tissue",
     "eigensieve compare genes.csv --label tissue --methods sieve,sieve-labels,f-test --n-features 20,50 -o table.csv",
 )
 
-Chooser = Callable[[Any, Array, Array | None, int, int], Array]
+Chooser = Callable[[Any, Array, Array | None, int, int], IntArray]
 """Training samples, their labels, their batches, how many, a seed -> columns."""
 
 
 def _with(name: str, **params: Any) -> Chooser:
-    def choose(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+    def choose(X: MatrixLike, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
         fitting = Fitting(name, {"n_features_to_select": count, **params})
         if "seed" in fitting.method.options:
             fitting.params["random_state"] = seed
@@ -38,13 +39,11 @@ def _with(name: str, **params: Any) -> Chooser:
     return choose
 
 
-def _variance(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
-    from eigensieve.data import as_data
-
+def _variance(X: MatrixLike, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
     return np.argsort(-as_data(X).stats().centered_norm, kind="stable")[:count]
 
 
-def _f_test(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+def _f_test(X: MatrixLike, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
     from sklearn.feature_selection import f_classif, f_regression
 
     with np.errstate(all="ignore"):
@@ -52,11 +51,11 @@ def _f_test(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> A
     return np.argsort(-np.nan_to_num(values), kind="stable")[:count]
 
 
-def _random(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+def _random(X: MatrixLike, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
     return np.random.default_rng(seed).choice(X.shape[1], count, replace=False)
 
 
-def _sieve_labels(X: Any, y: Array, batches: Array | None, count: int, seed: int) -> Array:
+def _sieve_labels(X: MatrixLike, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
     supervision = "numbers" if y.dtype.kind == "f" else "classes"
     return _with("sieve", supervision=supervision)(X, y, batches, count, seed)
 
@@ -153,8 +152,7 @@ def compare_selectors(
 class _Task:
     methods: list[str]
     counts: list[int]
-    y: Array
-    """Class numbers, or floats for a quantity."""
+    y: Array  # class numbers, or floats for a quantity
 
     @property
     def numbers(self) -> bool:
@@ -185,12 +183,8 @@ def _task(samples: Samples, options: CompareOptions, source: str) -> _Task:
 def _page(reading: LabelledOptions, samples: Samples, task: _Task, titles: list[str], lines: list[list[str]]) -> str:
     from eigensieve.report import Section, sheet
 
-    facts = [
-        f"Input: {reading.source}",
-        f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features",
-        f"Label: {reading.label} ({'a quantity' if task.numbers else f'{len(np.unique(task.y))} classes'})",
-        *samples.prepared,
-    ]
+    label = f"Label: {reading.label} ({'a quantity' if task.numbers else f'{len(np.unique(task.y))} classes'})"
+    facts = samples.facts(reading.source, label)
     return sheet("Selectors compared", facts, [Section("Means over the folds", titles, lines, _explained(task))])
 
 
@@ -205,7 +199,7 @@ def _explained(task: _Task) -> str:
     return f"Selected on the training samples, so many features as the number in a head. {measures}"
 
 
-def _run(samples: Samples, task: _Task, options: CompareOptions, console: Console, source: str) -> list[dict[str, Any]]:
+def _run(samples: Samples, task: _Task, options: CompareOptions, console: Console, source: str) -> list[JsonDict]:
     """Choose and score, for every fold, selector and number of features."""
     from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
@@ -224,7 +218,7 @@ def _run(samples: Samples, task: _Task, options: CompareOptions, console: Consol
     return rows
 
 
-def _scores(X: Any, y: Array, train: Array, test: Array, columns: Array, seed: int) -> dict[str, float]:
+def _scores(X: MatrixLike, y: Array, train: IntArray, test: IntArray, columns: IntArray, seed: int) -> dict[str, float]:
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.metrics import normalized_mutual_info_score
@@ -242,9 +236,9 @@ def _scores(X: Any, y: Array, train: Array, test: Array, columns: Array, seed: i
     return {"accuracy_1nn": float(accuracy), "nmi": float(normalized_mutual_info_score(y[train], found))}
 
 
-def _mean(rows: list[dict[str, Any]], name: str, count: int) -> dict[str, Any]:
+def _mean(rows: list[JsonDict], name: str, count: int) -> JsonDict:
     mine = [row for row in rows if row["method"] == name and row["features"] == count]
-    mean: dict[str, Any] = {"method": name, "sees": CHOOSERS[name][1], "features": count}
+    mean: JsonDict = {"method": name, "sees": CHOOSERS[name][1], "features": count}
     for key in [key for key in ("accuracy_1nn", "r2", "nmi") if key in mine[0]]:
         values = [row[key] for row in mine]
         mean[key] = float(np.mean(values))
@@ -253,7 +247,7 @@ def _mean(rows: list[dict[str, Any]], name: str, count: int) -> dict[str, Any]:
     return mean
 
 
-def _table(means: list[dict[str, Any]], task: _Task) -> tuple[str, list[str], list[list[str]], list[str]]:
+def _table(means: list[JsonDict], task: _Task) -> tuple[str, list[str], list[list[str]], list[str]]:
     """Title, columns, rows and the columns of numbers; one row per selector, whose means come one after another."""
     counts = task.counts
     main, heading = ("r2", "R2") if task.numbers else ("accuracy_1nn", "1-NN")

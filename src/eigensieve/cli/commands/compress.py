@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from eigensieve._types import JsonDict
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.machines import Measured, cascade, compare, measure, opened_svm, split, trained_svm
@@ -86,8 +87,7 @@ def compress_svm(
     with Outputs(*places, inputs=(reading.source, reading.sheet, machine.svm), force=writing.force) as outputs:
         samples = read_labelled(reading, console)
         found = _made(samples, machine, console, reading.source)
-        facts = [f"Input: {reading.source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
-        facts += [f"{'Target' if found.quantity else 'Label'}: {reading.label}", *samples.prepared]
+        facts = samples.facts(reading.source, f"{'Target' if found.quantity else 'Label'}: {reading.label}")
         outputs.write_text("c", writing.c_file, lambda: found.c(writing.precision))
         outputs.write("onnx", writing.onnx, lambda path: path.write_bytes(found.onnx().SerializeToString()))
         outputs.write("model", writing.model, lambda path: save_model(found.model(), path, input=reading.source))
@@ -217,10 +217,10 @@ class Compressed:
         return list(cells[0]), [list(one.values()) for one in cells]
 
     @cached_property
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> JsonDict:
         before, after = self.measured[:2]
         score = "r2" if self.quantity else "accuracy"
-        numbers: dict[str, Any] = {
+        numbers: JsonDict = {
             "elements": int(self.machine.n_elements_),
             "support_vector_values": int(np.prod(self.full.support_vectors_.shape)),
             "features_used": len(self.used),

@@ -1,15 +1,15 @@
-"""``eigensieve inspect``: a first look at a table, and what a selection would do with it."""
-
-from typing import Any
+"""``eigensieve inspect``: a first look at a table, and the plan of a selection."""
 
 import numpy as np
 
+from eigensieve._types import Array, BoolArray, FloatArray, JsonDict
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import in_options
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
 from eigensieve.cli.options import PrintOptions, TableOptions
 from eigensieve.cli.reading import dense, labels_with, notes_of, read_table
+from eigensieve.tables import Table, percent, unknown
 
 EXAMPLES = ("eigensieve inspect genes.csv", "eigensieve inspect genes.tsv.gz --samples columns --json")
 
@@ -30,10 +30,8 @@ def inspect_table(reading: TableOptions, printing: PrintOptions) -> None:
     console.finish(found)
 
 
-def _look_at(table: Any) -> dict[str, Any]:
+def _look_at(table: Table) -> JsonDict:
     """Count what matters before a selection, as plain JSON values."""
-    from eigensieve.tables import unknown
-
     X, known = table.X, None if table.label is None else table.label[~unknown(table.label)]
     kinds = {"constant": 0, "binary": 0, "whole numbers": 0, "real numbers": 0}
     counts, samples_missing = np.zeros(4, dtype=int), np.zeros(table.n_samples, dtype=bool)
@@ -62,9 +60,7 @@ def _look_at(table: Any) -> dict[str, Any]:
         "samples_with_missing": int(samples_missing.sum()),
         "infinite_values": n_infinite,
         "features_with_infinite": with_infinite,
-        "label": None
-        if table.label is None
-        else {"name": table.label_name, "use": _use(table)} | _counts(known, "classes"),
+        "label": None if known is None else {"name": table.label_name, "use": _use(table)} | _counts(known, "classes"),
         "batch": None if table.batch is None else {"name": table.batch_name} | _counts(table.batch, "batches"),
         "donors": None if donors is None else {"name": donors.name} | _counts(donors.values, "donors"),
         "sample_names": table.id_name if table.orientation == "rows" else None,
@@ -75,7 +71,7 @@ def _look_at(table: Any) -> dict[str, Any]:
     }
 
 
-def _preview(table: Any) -> dict[str, Any]:
+def _preview(table: Table) -> JsonDict:
     """The first samples and features as they were understood, and the names of the first columns of all kinds."""
     corner = dense(table.X[:_PREVIEW, :_PREVIEW]).tolist()
     names = [str(name) for name in table.feature_names[:_NAMED]]
@@ -93,7 +89,7 @@ def _preview(table: Any) -> dict[str, Any]:
     }
 
 
-def _kinds(block: Any, holes: Any) -> dict[str, Any]:
+def _kinds(block: FloatArray, holes: BoolArray) -> JsonDict:
     filled = np.where(holes, np.inf, block)
     low = filled.min(axis=0)
     high = np.where(holes, -np.inf, block).max(axis=0)
@@ -108,26 +104,26 @@ def _kinds(block: Any, holes: Any) -> dict[str, Any]:
     }
 
 
-def _counts(values: Any, what: str) -> dict[str, Any]:
+def _counts(values: Array, what: str) -> JsonDict:
     """How many different values there are, and how often each occurs, the most frequent first."""
     found, counts = np.unique(np.asarray(values).astype(str), return_counts=True)
     order = np.argsort(-counts, kind="stable")[:20]
     return {what: len(found), "counts": {str(found[i]): int(counts[i]) for i in order}}
 
 
-def _use(table: Any) -> str:
-    """What the sieve would take the labels for, or why it could not use them."""
+def _use(table: Table) -> str:
+    """How the sieve would use the labels, or why it could not."""
     from eigensieve.estimators import read_target
 
-    labels = labels_with(table.label, METHODS[DEFAULT_METHOD].unlabelled)
+    labels = None if table.label is None else labels_with(table.label, METHODS[DEFAULT_METHOD].unlabelled)
     try:
         return read_target(labels, table.n_samples, "the sieve").kind
     except ValueError as error:
         return in_options(str(error))
 
 
-def _plan(found: dict[str, Any]) -> list[str]:
-    """What ``eigensieve select`` would do, and what it would ask for first."""
+def _plan(found: JsonDict) -> list[str]:
+    """The steps of ``eigensieve select`` on this table, problems first."""
     plan = []
     if found["infinite_values"]:
         plan.append(
@@ -158,7 +154,7 @@ def _plan(found: dict[str, Any]) -> list[str]:
     return plan
 
 
-def _label_plan(label: dict[str, Any], n_samples: int) -> str:
+def _label_plan(label: JsonDict, n_samples: int) -> str:
     name, use = label["name"], label["use"]
     if use == "numbers":
         return f"the label '{name}' would be used as numbers; --supervision classes takes them for classes"
@@ -169,9 +165,7 @@ def _label_plan(label: dict[str, Any], n_samples: int) -> str:
     return f"the label '{name}' would be used: {label['classes']} classes; --supervision ignore leaves it out"
 
 
-def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    from eigensieve.tables import percent
-
+def _lines(found: JsonDict) -> list[tuple[str, str]]:
     where = ""
     if found["missing_values"]:
         where = f" in {found['features_with_missing']:,} features and {found['samples_with_missing']:,} samples"

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from eigensieve._extras import require
+from eigensieve._types import JsonDict
 from eigensieve._words import counted
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem
@@ -70,8 +72,8 @@ def map_features(reading: SampleOptions, fit: FitOptions, writing: WriteOptions,
     _show(fitted, columns, used, console, outputs.written)
 
 
-def _fit(samples: Samples, options: FitOptions, console: Console, reading: SampleOptions) -> tuple[Any, dict[str, Any]]:
-    """Fit, and return what was used besides the table, too."""
+def _fit(samples: Samples, options: FitOptions, console: Console, reading: SampleOptions) -> tuple[Any, JsonDict]:
+    """Fit; also return the knowledge that was used besides the table."""
     from eigensieve.estimators import FeatureMap, known_and_used
 
     count = count_or_auto(options.n_features, "--n-features")
@@ -87,10 +89,10 @@ def _fit(samples: Samples, options: FitOptions, console: Console, reading: Sampl
     return fitted, known_and_used(fitted, y=y, y_name=samples.name_of("label"), **extra)
 
 
-def _columns(fitted: Any, names: Sequence[str]) -> dict[str, Any]:
+def _columns(fitted: Any, names: Sequence[str]) -> JsonDict:
     """All features as a table, in the order in which the rounds take them."""
     order = np.argsort(fitted.ranking_)
-    columns: dict[str, Any] = {"feature": [str(names[i]) for i in order]}
+    columns: JsonDict = {"feature": [str(names[i]) for i in order]}
     for number in range(fitted.weights_.shape[1]):
         columns[f"weight_{number + 1}"] = fitted.weights_[order, number]
         columns[f"coordinate_{number + 1}"] = fitted.coordinates_[order, number]
@@ -100,15 +102,13 @@ def _columns(fitted: Any, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _draw(fitted: Any, names: int, path: Path) -> None:
-    from eigensieve._extras import require
-
     require("matplotlib", extra="plot").use("Agg")
     display = fitted.plot(n_labels=names)
     display.figure_.savefig(path, dpi=150, bbox_inches="tight")
     require("matplotlib.pyplot", extra="plot").close(display.figure_)
 
 
-def _page(fitted: Any, columns: dict[str, Any], used: dict[str, Any], source: str, samples: Samples) -> str:
+def _page(fitted: Any, columns: JsonDict, used: JsonDict, source: str, samples: Samples) -> str:
     """The report: the picture of two rounds, unless they show the same structure, and the features taken."""
     from eigensieve.report import Section, ellipses, sheet
 
@@ -129,12 +129,11 @@ def _page(fitted: Any, columns: dict[str, Any], used: dict[str, Any], source: st
         sections.append(Section("One structure", text=text))
     heads, rows = _taken(columns)
     sections.append(Section("Features taken from the rounds in turn", heads, rows[:_SHOWN]))
-    facts = [f"Input: {source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
-    facts += [*samples.prepared, *(f"The map {sentence}" for sentence in used["sentences"])]
+    facts = [*samples.facts(source), *(f"The map {sentence}" for sentence in used["sentences"])]
     return sheet("Map of the features", facts, sections)
 
 
-def _taken(columns: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+def _taken(columns: JsonDict) -> tuple[list[str], list[list[Any]]]:
     """The heads and the rows of a table of the features taken."""
     weights = [key for key in columns if key.startswith("weight_")]
     rows = [
@@ -144,9 +143,7 @@ def _taken(columns: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     return ["feature", "round", *(key.replace("_", " in round ") for key in weights)], rows
 
 
-def _show(
-    fitted: Any, columns: dict[str, Any], used: dict[str, Any], console: Console, written: dict[str, str]
-) -> None:
+def _show(fitted: Any, columns: JsonDict, used: JsonDict, console: Console, written: dict[str, str]) -> None:
     rounds, (heads, rows) = range(1, fitted.weights_.shape[1] + 1), _taken(columns)
     console.text(f"{len(rows):,} of {len(columns['feature']):,} features taken from {counted(len(rounds), 'round')}")
     for sentence in used["sentences"]:

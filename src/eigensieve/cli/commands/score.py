@@ -1,6 +1,7 @@
 """``eigensieve score``: the worth of panels from any source."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,8 +64,10 @@ def score_panels(
         outputs.write("table", output, lambda path: save_frame(columns, path, safe=safe_names), suffix=".csv")
         outputs.write_text("report", report, lambda: _page(found, lines, samples, reading))
     console.table(f"Score: {_measure(found)}", _HEADS, lines, _HEADS[1:])
-    for sentence in _sentences(found):
-        console.text(sentence)
+    for name, score in found.scores.items():
+        console.text(f"{name}: adds nothing: {_listed(score.adds_nothing)}; add next: {_listed(score.next_features)}")
+    if best := _best(found):
+        console.text(best)
     console.finish({"command": "score", "panels": rows, "best": found.best}, outputs.written)
 
 
@@ -112,15 +115,6 @@ def _lines(found: Any) -> list[list[str]]:
     ]
 
 
-def _sentences(found: Any) -> list[str]:
-    """What to do about each panel, and which panel shows most."""
-    sentences = [
-        f"{name}: adds nothing: {_listed(score.adds_nothing)}; add next: {_listed(score.next_features)}"
-        for name, score in found.scores.items()
-    ]
-    return [*sentences, best] if (best := _best(found)) else sentences
-
-
 def _best(found: Any) -> str:
     if len(found.scores) == 1:
         return ""
@@ -128,7 +122,7 @@ def _best(found: Any) -> str:
     return f"{', '.join(found.best)} {clear}"
 
 
-def _listed(names: Any) -> str:
+def _listed(names: Sequence[object]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(map(str, names[:_NAMED])) + more or "none"
 
@@ -140,10 +134,8 @@ def _page(found: Any, lines: list[list[str]], samples: Samples, reading: SampleO
     panels = [(name, found.scores[name]) for name in order]
     drawn = [(name, s.score, s.standard_error, s.best_score, s.random_scores.tolist()) for name, s in panels]
     text = "Large dot: the panel, ± 2 standard errors. Diamond: the sieve's pick of as many. Small dots: random panels."
-    facts = [f"Input: {reading.source}", f"{samples.X.shape[0]:,} samples, {samples.X.shape[1]:,} features"]
     label = samples.name_of("label")
-    facts += [] if label is None else [f"Label: {label}"]
-    facts += [f"Score: {_measure(found)}", *samples.prepared]
+    facts = samples.facts(reading.source, *([] if label is None else [f"Label: {label}"]), f"Score: {_measure(found)}")
     advice = [[name, _listed(one.adds_nothing), _listed(one.next_features)] for name, one in found.scores.items()]
     sections = [
         Section("Panels", text=text, picture=beside_random(drawn, "score")),

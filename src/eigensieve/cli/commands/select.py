@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from eigensieve._types import JsonDict
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.knowledge import NAMED, TABLES, read_pairs, with_constraints
@@ -77,7 +78,7 @@ class FitOptions:
     supervision: str | None = _method("--supervision", "How labels are used: auto, classes, numbers (sieve) or ignore.")
     use_scale: bool | None = _method(
         "--use-scale/--ignore-scale",
-        "sieve: whether features that vary more count more in finding neighbours; by default, the data decides.",
+        "sieve: whether features that vary more count more; by default, the data decides.",
     )
     use_profiles: bool | None = _method(
         "--use-profiles/--ignore-profiles",
@@ -184,7 +185,7 @@ def _selection(
     fitting: Fitting, samples: Samples, reading: SampleOptions, options: FitOptions, console: Console
 ) -> Selection:
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
-    extra: dict[str, Any] = {} if samples.apart.get("batch") is None else {"batches": samples.apart.get("batch")}
+    extra: JsonDict = {} if samples.apart.get("batch") is None else {"batches": samples.apart.get("batch")}
     if samples.apart.get("donor") is not None:
         extra["groups"] = samples.apart.get("donor")
     if options.side is not None:
@@ -218,7 +219,7 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         outputs.write(
             "table",
             wanted.output,
-            lambda path: save_table(selection.samples.of_table(selection.support), path, safe=safe),
+            lambda path: save_table(table.take(selection.samples.columns[selection.support]), path, safe=safe),
             suffix=own_suffix(table),
         )
     outputs.write(

@@ -10,6 +10,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from eigensieve._types import Array, DType, FloatArray
+from eigensieve._types import Array, DType, FloatArray, JsonDict, MatrixLike
 from eigensieve.data.dask.tasks import Chunk, Filled, sum_up
 from eigensieve.data.passes import limited_blas
 
@@ -47,7 +48,7 @@ class PassGraph:
         self._count = 0
         self._source = source
         self._sent: dict[Any, Any] = dict(futures)
-        self._homes: dict[str | None, dict[str, Any]] = {}
+        self._homes: dict[str | None, JsonDict] = {}
 
     def task(self, fn: Callable[..., Any], *arguments: Any, home: str | None = None) -> str:
         """Add a task and return its key; other keys, also in lists, and `Held` stand for their values."""
@@ -78,8 +79,9 @@ class PassGraph:
             (values,) = dask.persist(_Tasks(self._graph(), [*wanted, *keep]), optimize_graph=False)
             results, rest = values[: len(wanted)], values[len(wanted) :]
             if results and hasattr(results[0], "client"):  # a future
-                _wait(results)
-                results = results[0].client.gather(results)
+                with _trouble_told():
+                    _wait(results)
+                    results = results[0].client.gather(results)
         # an error in the rest shows in the pass that needs it
         return list(results), [Held(key, value) for key, value in zip(keep, rest, strict=True)]
 
@@ -108,12 +110,12 @@ class PassGraph:
         return HighLevelGraph(layers, depends)
 
 
+@dataclass(frozen=True, eq=False)
 class _Tasks:
     """A Dask collection of tasks, of any kind, with one graph."""
 
-    def __init__(self, graph: Any, keys: list[str]) -> None:
-        self.graph = graph
-        self.keys = keys
+    graph: Any
+    keys: list[str]
 
     def __dask_graph__(self) -> Any:
         return self.graph
@@ -144,13 +146,29 @@ class _Tasks:
         return get(*arguments, **settings)
 
 
+@contextmanager
+def _trouble_told() -> Iterator[None]:
+    """Say in our own words that the scheduler, or too many workers, have gone."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
+
+    try:
+        yield
+    except (CancelledError, CommClosedError) as gone:
+        raise RuntimeError(_GONE) from gone
+    except KilledWorker as killed:
+        raise RuntimeError(
+            "Dask gave up on a chunk because the workers that held it died one after the other, usually because they "
+            "ran out of memory. Give the workers more memory or make the chunks smaller, then call fit once more."
+        ) from killed
+
+
 def _wait(futures: list[Any]) -> None:
-    """Wait until all futures are finished. Results that died with a worker are computed again."""
-    from distributed import CancelledError, wait
+    """Wait until all futures have ended. Results that died with a worker are computed again."""
+    from distributed import wait
 
     client = futures[0].client
-    seen = time.monotonic()
-    unfinished = futures
+    seen, unfinished = time.monotonic(), futures
     while unfinished:
         try:
             wait(futures, timeout=_LOOK, return_when="ALL_COMPLETED")
@@ -160,29 +178,14 @@ def _wait(futures: list[Any]) -> None:
             elif time.monotonic() - seen > _PATIENCE:
                 raise RuntimeError(
                     f"The Dask cluster has had no workers for {_PATIENCE:.0f} seconds, so the pass cannot go on. "
-                    "Start workers again and call fit once more; with checkpoint= it resumes from the last completed "
-                    "step."
+                    "Start workers again and call fit once more; with checkpoint= it resumes from the last step."
                 ) from None
-        except CancelledError as cancelled:
-            raise RuntimeError(_GONE) from cancelled
         unfinished = [future for future in futures if future.status in ("pending", "lost")]
         lost = [future.key for future in unfinished if future.status == "lost"]
         if lost:  # the scheduler forgets tasks whose input cannot be computed again
             states = client.sync(client.scheduler.get_task_status, keys=lost)
             if any(state in (None, "lost", "forgotten") for state in states.values()):
                 raise RuntimeError(_GONE)
-    for future in futures:
-        if future.status == "cancelled":
-            raise RuntimeError(_GONE)
-        if future.status == "error":
-            error = future.exception()
-            if type(error).__name__ == "KilledWorker":
-                raise RuntimeError(
-                    "Dask gave up on a chunk because the workers that held it died one after the other, usually "
-                    "because they ran out of memory. Give the workers more memory or make the chunks smaller, then "
-                    "call fit once more."
-                ) from error
-            raise error
 
 
 _GONE = (
@@ -201,7 +204,6 @@ class Segment:
 
     @property
     def features(self) -> list[tuple[int, int]]:
-        """The features of every piece."""
         return [places[0].features for places in self.chunks]
 
     @property
@@ -211,7 +213,6 @@ class Segment:
 
     @property
     def size(self) -> int:
-        """Number of features."""
         return self.edges[-1]
 
     @property
@@ -224,12 +225,8 @@ class Segment:
         for (first, last), (start, stop) in zip(self.features, pairwise(self.edges), strict=True):
             yield slice(first, last), slice(start, stop)
 
-    def cut(self, A: Array) -> Array:
-        """Return the rows of a feature array that belong to the segment."""
-        return np.concatenate([A[features] for features, _ in self.rows()])
 
-
-def grid_of(X: Any, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
+def grid_of(X: MatrixLike, keys: Array, futures: Mapping[Any, Any]) -> list[Segment]:
     """Lay out a Dask array: the keys of its chunks, and the chunks that are on workers already."""
     rows = list(_edges(X.chunks[0]))
     pieces: list[tuple[list[Any], list[Chunk]]] = []  # keys and places of the chunks of some features, samples in order
@@ -267,7 +264,7 @@ def _edges(sizes: Sequence[int]) -> Iterator[tuple[int, tuple[int, int]]]:
             yield number, (first, last)
 
 
-def futures_in(X: Any) -> dict[Any, Any]:
+def futures_in(X: MatrixLike) -> dict[Any, Any]:
     """Return the chunks of a Dask collection that are on workers already, or on their way there, by their keys."""
     try:
         from distributed import futures_of
@@ -277,19 +274,19 @@ def futures_in(X: Any) -> dict[Any, Any]:
 
 
 def homes(futures: Mapping[Any, Any], pieces: Sequence[Sequence[Any]]) -> list[str | None]:
-    """Return the worker that holds most chunks of each piece; None where there is none yet. Of several with equally
+    """Return the worker that holds most chunks of each piece; None where there is none yet. Among several with equally
     many (copies stay behind), the one with the least to do is chosen: else one might be given everything."""
     if not futures:
         return [None] * len(pieces)
-    holders = next(iter(futures.values())).client.who_has(list(futures.values()))
+    with _trouble_told():
+        holders = next(iter(futures.values())).client.who_has(list(futures.values()))
     counts = [Counter(w for chunk in chunks for w in holders.get(chunk, ())) for chunks in pieces]
     choices = [[worker for worker, held in count.items() if held == max(count.values())] for count in counts]
     found: list[str | None] = [None] * len(pieces)
     given: Counter[str] = Counter()
     for p in sorted(range(len(pieces)), key=lambda p: len(choices[p])):  # those without a choice first
         if choices[p]:
-            home = min(choices[p], key=lambda worker: (given[worker], worker))
-            found[p] = home
+            found[p] = home = min(choices[p], key=lambda worker: (given[worker], worker))
             given[home] += 1
     return found
 
@@ -321,6 +318,9 @@ class WorkerArray:
 
     def __matmul__(self, right: FloatArray) -> "WorkerProduct":
         return WorkerProduct(self, right)
+
+
+PerFeature = FloatArray | WorkerArray
 
 
 @dataclass(frozen=True)

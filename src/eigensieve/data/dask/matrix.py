@@ -13,9 +13,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from eigensieve._extras import require
-from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray, MatrixLike
 from eigensieve.data.dask import tasks
-from eigensieve.data.dask.graph import Held, PassGraph, WorkerArray, WorkerProduct, futures_in, grid_of, joined
+from eigensieve.data.dask.graph import (
+    Held,
+    PassGraph,
+    PerFeature,
+    WorkerArray,
+    WorkerProduct,
+    futures_in,
+    grid_of,
+    joined,
+)
 from eigensieve.data.dask.tasks import Filled, Job, results
 from eigensieve.data.matrix import DataMatrix, Work
 from eigensieve.data.passes import Block, BlockFunction, Sweep
@@ -30,7 +39,7 @@ _PLACED = 8  # arrays from the client that are kept on the workers for the next 
 class DaskData(DataMatrix):
     """A Dask array with dense or scipy-sparse chunks of known sizes, chunked along either axis or both."""
 
-    def __init__(self, X: Any, feature_names: Array | None = None) -> None:
+    def __init__(self, X: MatrixLike, feature_names: Array | None = None) -> None:
         dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
         super().__init__(int(X.shape[0]), int(X.shape[1]), dtype)
         self._normalize: str | None = None
@@ -49,8 +58,6 @@ class DaskData(DataMatrix):
     def __reduce__(self) -> Any:
         # a block function may hold this object, but the data must never travel with it: workers get None
         return type(None), ()
-
-    # -- the interface of DataMatrix --------------------------------------------------------------------
 
     def block(self, start: int, stop: int) -> Block:
         raise TypeError("Blocks of Dask data exist on the workers only: use map_blocks or sweep.")
@@ -83,8 +90,6 @@ class DaskData(DataMatrix):
             return DaskData(self.X[rows]).rescaled(self.center, self.scale, self.far)
         return super().samples(rows)
 
-    # -- statistics, centring and scaling ------------------------------------------------------------
-
     def moments(self) -> ColumnStats:
         """One pass. Means and norms stay on the workers; finiteness and constancy come here as bits."""
         self.shared.passes += 1
@@ -108,7 +113,6 @@ class DaskData(DataMatrix):
         return WorkerStats([unpacked(which) for which in range(3)], self.n_samples, self._statistic)
 
     def _statistic(self, name: str) -> FloatArray:
-        """Bring a statistic of all features here."""
         graph = self._graph()
         found = [graph.task(getattr, moments, name) for moments in self.shared.kept["moments"]]
         return joined(self.grid, graph.run(found)[0], (self.n_features,), np.float64)
@@ -159,8 +163,6 @@ class DaskData(DataMatrix):
             placed = [[None] * len(self.grid) if A is None else self.place(A).held for A in columns]
             self._there = [list(some) for some in zip(*placed, strict=True)]
         return self._there
-
-    # -- passes --------------------------------------------------------------------------------------
 
     def each_segment(self, work: Work[Result]) -> Iterator[Result]:
         self.shared.passes += 1
@@ -216,14 +218,12 @@ class DaskData(DataMatrix):
         graph = self._graph()
         return _total(graph, self._each(graph, tasks.gram_of, None, self.place(np.asarray(weights))))
 
-    # -- feature arrays ------------------------------------------------------------------------------
-
-    def inner(self, A: Any, B: Any) -> FloatArray:
+    def inner(self, A: PerFeature, B: PerFeature) -> FloatArray:
         graph = self._graph()
         both = zip(self.place(A).held, self.place(B).held, self.grid, strict=True)
         return _total(graph, [graph.task(tasks.inner_of, a, b, segment.edges) for a, b, segment in both])
 
-    def collect(self, A: Any) -> FloatArray:
+    def collect(self, A: PerFeature | WorkerProduct) -> FloatArray:
         graph = self._graph()
         if isinstance(A, WorkerProduct):
             right, left = A.right, A.left
@@ -234,12 +234,12 @@ class DaskData(DataMatrix):
         found = graph.run([graph.task(tasks.picked, held) for held in A.held])[0]
         return joined(self.grid, found, A.shape, A.dtype)
 
-    def place(self, A: Any) -> Any:
+    def place(self, A: PerFeature) -> Any:
         """Send an array to the workers, or find it there: those sent last are kept for the next passes."""
         if isinstance(A, WorkerArray):
             return A
         if A.size == 0 or (A.flat[0] == A).all():
-            value = A.flat[0] if A.size else 0
+            value = float(A.flat[0]) if A.size else 0.0
             filled = tuple(Filled(value, (segment.size, *A.shape[1:]), A.dtype) for segment in self.grid)
             return WorkerArray(filled, A.shape, A.dtype)
         kept: list[tuple[FloatArray, WorkerArray]] = self.shared.kept.get("placed", [])
@@ -247,7 +247,8 @@ class DaskData(DataMatrix):
             if seen.dtype == A.dtype and np.array_equal(seen[:64], A[:64]) and np.array_equal(seen, A):
                 return placed
         graph = self._graph()
-        sent = [graph.task(tasks.given, segment.cut(A), home=segment.home) for segment in self.grid]
+        parts = [np.concatenate([A[features] for features, _ in segment.rows()]) for segment in self.grid]
+        sent = [graph.task(tasks.given, part, home=at.home) for part, at in zip(parts, self.grid, strict=True)]
         with warnings.catch_warnings():
             # within a task and not scattered: scattered values are lost with their worker
             warnings.filterwarnings("ignore", "Sending large graph")
@@ -255,7 +256,7 @@ class DaskData(DataMatrix):
         self.shared.kept["placed"] = [*kept[-_PLACED + 1 :], (A.copy(), placed)]
         return placed
 
-    def save_array(self, A: Any, path: Path) -> None:
+    def save_array(self, A: PerFeature, path: Path) -> None:
         out = np.lib.format.open_memmap(path, mode="w+", dtype=A.dtype, shape=A.shape)
         for held, segment in zip(self.place(A).held, self.grid, strict=True):
             graph = self._graph()
@@ -267,13 +268,10 @@ class DaskData(DataMatrix):
     def load_array(self, path: Path) -> Any:
         return self.place(np.load(path))
 
-    # -- inner ---------------------------------------------------------------------------------------
-
     def _graph(self) -> PassGraph:
         return PassGraph(self.source, self.futures)
 
     def _each(self, graph: PassGraph, fn: Any, job: Any, *arrays: WorkerArray) -> list[str]:
-        """One task per segment, where its chunks are."""
         out = []
         for j, (segment, standard) in enumerate(zip(self.grid, self._standards(), strict=True)):
             arguments = (segment.raws, segment.chunks, standard, *(array.held[j] for array in arrays))
@@ -310,7 +308,7 @@ def _total(graph: PassGraph, terms: list[str]) -> FloatArray:
     return np.asarray(results(graph.run(graph.summed(terms))[0])[0])
 
 
-def dask_data(X: Any) -> DaskData:
+def dask_data(X: MatrixLike) -> DaskData:
     """Return the data matrix of a Dask array or dataframe; unknown chunk sizes are computed first."""
     require("dask.array", extra="dask")
     names = None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import vstack
 
-from eigensieve._types import DType, FloatArray, IntArray
+from eigensieve._types import DType, FloatArray, IntArray, Raw
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix
 from eigensieve.data.passes import BlockFunction
@@ -24,8 +24,7 @@ class Chunk:
     rows: tuple[int, int]
     features: tuple[int, int]
     columns: tuple[int, int]
-    width: int
-    """Columns of the stored chunk."""
+    width: int  # columns of the stored chunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +112,7 @@ Pieces = list[list[Any]]
 """For every piece of a segment: its chunks, samples in order."""
 
 
-def cut(raw: Any, chunk: Chunk) -> Any:
+def cut(raw: Raw, chunk: Chunk) -> Raw:
     """Return the columns of a stored chunk that belong to a piece, once its shape is checked."""
     rows = chunk.rows[1] - chunk.rows[0]
     if getattr(raw, "shape", None) != (rows, chunk.width):
@@ -125,7 +124,7 @@ def cut(raw: Any, chunk: Chunk) -> Any:
     return raw if chunk.columns == (0, chunk.width) else raw[:, slice(*chunk.columns)]
 
 
-def piece(raw: Any, standard: Standard | None) -> DataMatrix:
+def piece(raw: Raw, standard: Standard | None) -> DataMatrix:
     """Return a chunk as a data matrix in memory; it works on the calling thread, because Dask runs many at a time."""
     if isinstance(raw, np.matrix):
         raw = np.asarray(raw)
@@ -136,8 +135,7 @@ def piece(raw: Any, standard: Standard | None) -> DataMatrix:
     return data if standard is None else data.rescaled(standard.center, standard.scale, standard.far)
 
 
-def whole(raws: list[Any], chunks: list[Chunk], standard: Standard | None) -> DataMatrix:
-    """Return all samples of a piece."""
+def whole(raws: list[Raw], chunks: list[Chunk], standard: Standard | None) -> DataMatrix:
     found = [cut(raw, chunk) for raw, chunk in zip(raws, chunks, strict=True)]
     if len(found) == 1:
         return piece(found[0], standard)
@@ -194,7 +192,7 @@ def sweep_whole(job: Job, raws: Pieces, chunks: Pieces, standard: Any, *state: A
     return Found(new, None, sum_up(sums))
 
 
-def forward(job: Job, raw: Any, chunk: Chunk, standard: Any) -> FloatArray:
+def forward(job: Job, raw: Raw, chunk: Chunk, standard: Any) -> FloatArray:
     """Return the part of M V from the samples of one chunk."""
     assert job.V is not None
     return piece(cut(raw, chunk), as_standard(standard)).project(job.V[slice(*chunk.rows)])
@@ -208,8 +206,7 @@ def apply(job: Job, terms: list[FloatArray] | None, *state: Any) -> Found:
     return Found(new, W, sums_from(total))
 
 
-def backward(found: Found, raw: Any, chunk: Chunk, standard: Any) -> Sums:
-    """Return M_b' W_b for the samples of one chunk."""
+def backward(found: Found, raw: Raw, chunk: Chunk, standard: Any) -> Sums:
     return sums_from(None if found.W is None else piece(cut(raw, chunk), as_standard(standard)).combine(found.W))
 
 
@@ -227,7 +224,7 @@ def stacked(rows: list[list[Sums]], totals: list[Sums]) -> Sums:
     return (back, *sum_up(totals))
 
 
-def chunk_moments(raw: Any, chunk: Chunk) -> ColumnStats:
+def chunk_moments(raw: Raw, chunk: Chunk) -> ColumnStats:
     return piece(cut(raw, chunk), None).moments()
 
 
@@ -247,7 +244,6 @@ def flags_of(stats: ColumnStats, dtype: DType) -> tuple[IntArray, IntArray, IntA
 
 
 def run_pieces(job: Job, raws: Pieces, chunks: Pieces, standard: Any) -> list[Any]:
-    """Return the results of a pass for the blocks of each piece."""
     out = []
     for (_, data), places in zip(pieces(raws, chunks, standard), chunks, strict=True):
         out.append(job.fn(data, places[0].features[0], data.segments(1)[0]))
@@ -259,7 +255,7 @@ def gram_of(raws: Pieces, chunks: Pieces, standard: Any, weights: Any) -> Sums:
     return sum_up([sums_from(data.gram(w[here])) for here, data in pieces(raws, chunks, standard)])
 
 
-def take_from(raws: list[Any], chunks: list[Chunk], standard: Any, first: int, columns: IntArray) -> FloatArray:
+def take_from(raws: list[Raw], chunks: list[Chunk], standard: Any, first: int, columns: IntArray) -> FloatArray:
     """Return some features of a piece, all samples; `first` is where the piece begins in its segment."""
     known = as_standard(standard)
     here = None if known is None else known.cut(first + columns)
@@ -268,7 +264,6 @@ def take_from(raws: list[Any], chunks: list[Chunk], standard: Any, first: int, c
 
 
 def product_of(A: Any, right: FloatArray) -> FloatArray:
-    """Return a feature array times a small matrix."""
     return picked(A) @ right
 
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import FloatArray, IntArray, Raw
 from eigensieve.data.digest import place_values
-from eigensieve.data.disk.sources import ALIVE, Source, show_bytes
+from eigensieve.data.disk.sources import ALIVE, Source, too_little
 from eigensieve.data.disk.stream import StreamedData, fitting
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, SumFunction, joined
@@ -39,10 +39,7 @@ class RowStreamedData(StreamedData):
         height = int(max(1, min(max_memory / ALIVE / per_sample, source.shape[0])))
         self.height = fitting(source, height, max_memory)
         if source.largest(self.height) > max_memory / ALIVE:
-            raise ValueError(
-                f"The 'max_memory' parameter of open_data must be at least {show_bytes(source.largest(1) * ALIVE)} "
-                f"for {source.name}, to hold {ALIVE} samples. Got {show_bytes(max_memory)} instead."
-            )
+            raise too_little(source.largest(1) * ALIVE, source.name, f", to hold {ALIVE} samples", max_memory)
 
     def take(self, indices: IntArray | slice) -> FloatArray:
         wanted = np.arange(self.n_features)[indices]
@@ -83,8 +80,6 @@ class RowStreamedData(StreamedData):
 
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: SumFunction) -> FloatArray:
         return fn(slice(0, self.n_features), *self._forward(V, weights))
-
-    # -- inner ---------------------------------------------------------------------------------------
 
     def _feature_segments(self) -> list[tuple[int, int]]:
         """Ranges of features for the threads: fixed, so that sums do not depend on the number of threads."""
@@ -171,7 +166,7 @@ class SparseRowData(RowStreamedData):
         scale = np.ones(self.n_features) if self.scale is None else self.scale
         T, energy = np.zeros((self.n_features, V.shape[1])), np.zeros(self.n_features)
 
-        def sums(found: tuple[int, Any]) -> tuple[FloatArray, FloatArray | None]:
+        def sums(found: tuple[int, Raw]) -> tuple[FloatArray, FloatArray | None]:
             start, some = found
             here = slice(start, start + some.shape[0])
             return some.T @ V[here], None if weights is None else _squares(some, center, weights[here])
@@ -200,14 +195,14 @@ class SparseRowData(RowStreamedData):
     def _corrections_hold(self) -> bool:
         return self.center is None or (self.far is not None and bool(self.far.max(initial=0.0) <= _FARTHEST))
 
-    def _slices(self) -> Iterator[list[tuple[int, Any]]]:
+    def _slices(self) -> Iterator[list[tuple[int, Raw]]]:
         """One pass: the slices of each piece, with their first samples."""
         for first, last, raw in self._row_pieces(of=lambda raw: raw.astype(self.dtype, copy=False)):
             edges = np.linspace(0, last - first, min(_SLICES, last - first) + 1).round().astype(int)
             yield [(first + start, _rows(raw, start, stop)) for start, stop in pairwise(edges)]
 
 
-def _moments(raw: Any) -> ColumnStats:
+def _moments(raw: Raw) -> ColumnStats:
     piece = as_data(raw)
     piece.n_segments = 1  # on the thread that read it
     return piece.moments()
@@ -218,14 +213,14 @@ def _blocks(piece: DataMatrix, first: int, last: int) -> Iterator[tuple[int, int
     return ((start, min(start + size, last)) for start in range(first, last, size))
 
 
-def _rows(raw: Any, start: int, stop: int) -> Any:
+def _rows(raw: Raw, start: int, stop: int) -> Raw:
     """Return some rows as a view; scipy's own slices are copies."""
     first, last = raw.indptr[start], raw.indptr[stop]
     arrays = (raw.data[first:last], raw.indices[first:last], raw.indptr[start : stop + 1] - first)
     return csr_array(arrays, shape=(stop - start, raw.shape[1]))
 
 
-def _squares(some: Any, center: FloatArray, weights: FloatArray) -> FloatArray:
+def _squares(some: Raw, center: FloatArray, weights: FloatArray) -> FloatArray:
     """Return sum_t weights_t ((x_ti - c_i)^2 - c_i^2), to which zeros add nothing."""
     middle = center[some.indices]
     apart = np.square(some.data - middle) - middle**2

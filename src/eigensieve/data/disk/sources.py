@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csc_array, csr_array, vstack
 
+from eigensieve._errors import wrong_parameter
 from eigensieve._extras import require
-from eigensieve._types import Array, IntArray
+from eigensieve._types import Array, IntArray, Raw
 
 ALIVE = 3
 """Pieces in memory at a time: one in use, one being read, and one that is being finished or filled again."""
@@ -58,11 +59,11 @@ class Source(ABC):
         """Choose how to read, once it is known how many features a piece has."""
 
     @abstractmethod
-    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Raw:
         """Return features start..stop as (n_samples, stop - start): an array, or a sparse matrix. `buffer` is memory
         that `memory` returned for as many features or more; an array may be placed in it."""
 
-    def rows(self, start: int, stop: int) -> Any:
+    def rows(self, start: int, stop: int) -> Raw:
         """Return samples start..stop as (stop - start, n_features); only for sources with `by_samples`."""
         raise TypeError(f"{self.name} is read along the features only.")
 
@@ -143,10 +144,10 @@ class SampleSubset(DerivedSource):
         read = int((self.chosen[last] - self.chosen).max()) + 1
         return self.base.largest(read) + super().largest(count)
 
-    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Raw:
         return self.base.columns(start, stop, buffer)[self.chosen]
 
-    def rows(self, start: int, stop: int) -> Any:
+    def rows(self, start: int, stop: int) -> Raw:
         wanted = self.chosen[start:stop]
         first = int(wanted[0])
         return self.base.rows(first, int(wanted[-1]) + 1)[wanted - first]
@@ -174,15 +175,17 @@ def parse_bytes(amount: float | str) -> int:
         if match:
             size = int(float(match[1]) * _UNITS[match[2] or ""])
     if size is None or size < 1:
-        raise ValueError(
-            "The 'max_memory' parameter of open_data must be a number of bytes or text such as '500MB' or '2GiB'. "
-            f"Got {amount!r} instead."
-        )
+        must = "be a number of bytes or text such as '500MB' or '2GiB'"
+        raise wrong_parameter("max_memory", "open_data", must, repr(amount))
     return size
 
 
+def too_little(needed: float, name: str, why: str, max_memory: int) -> ValueError:
+    must = f"be at least {show_bytes(needed)} for {name}{why}"
+    return wrong_parameter("max_memory", "open_data", must, show_bytes(max_memory))
+
+
 def show_bytes(size: float) -> str:
-    """Write a number of bytes the way people read it."""
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:
             return f"{size:.3g} {unit}"
@@ -223,12 +226,9 @@ class ChunkedSource(Source):
         elif by_samples <= max_memory:
             self.by_samples, self.step = True, high
         else:
-            raise ValueError(
-                "The 'max_memory' parameter of open_data must be at least "
-                f"{show_bytes(min(by_features, by_samples))} for {name}: its chunks are {chunks[0]} samples x "
-                f"{chunks[1]} features, and {ALIVE} rows or columns of chunks must fit, or every chunk would be "
-                f"read many times per pass. Got {show_bytes(max_memory)} instead."
-            )
+            shape = f"{chunks[0]} samples x {chunks[1]} features"
+            why = f": its chunks are {shape}, and {ALIVE} rows or columns of them must fit to be read once per pass"
+            raise too_little(min(by_features, by_samples), name, why, max_memory)
 
     def columns(self, start: int, stop: int, buffer: Array | None = None) -> Array:
         where, shape = (slice(None), slice(start, stop)), (self.shape[0], stop - start)
@@ -296,14 +296,14 @@ class SparseSource(Source):
         along = self.indptr[:: max(1, count)]
         return float(np.diff(np.append(along, self.indptr[-1])).max(initial=0)) * self.entry
 
-    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Any:
+    def columns(self, start: int, stop: int, buffer: Array | None = None) -> Raw:
         if not self.by_samples:
             return csc_array(self._cut(start, stop), shape=(self.shape[0], stop - start))
         height = max(1, int(_SCAN / max(1.0, self.indptr[-1] / self.shape[0])))
         rows = (self.rows(at, min(at + height, self.shape[0])) for at in range(0, self.shape[0], height))
         return vstack([some[:, start:stop] for some in rows], format="csc")
 
-    def rows(self, start: int, stop: int) -> Any:
+    def rows(self, start: int, stop: int) -> Raw:
         found = csr_array(self._cut(start, stop), shape=(stop - start, self.shape[1]))
         found.sum_duplicates()  # does nothing where there are none
         return found

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from eigensieve._types import Array, FloatArray, IntArray
-from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples, show_bytes
+from eigensieve._types import Array, FloatArray, IntArray, Raw
+from eigensieve.data.disk.sources import ALIVE, Source, chosen_samples, show_bytes, too_little
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, Work
 from eigensieve.data.passes import Block, limited_blas, numbered, thread_count
@@ -80,24 +80,22 @@ class StreamedData(DataMatrix):
         """Return everything as a dense array in memory."""
         return self.take(np.arange(self.n_features))
 
-    # -- inner ---------------------------------------------------------------------------------------
-
     def _too_large(self, rows: IntArray) -> bool:
         return self.source.nbytes * len(rows) / self.n_samples > self.max_memory / 2  # while it is put together: twice
 
     def _piece(self, start: int, stop: int) -> DataMatrix:
         return self._standardised(start, self._read(start, stop, None))
 
-    def _standardised(self, start: int, raw: Any) -> DataMatrix:
+    def _standardised(self, start: int, raw: Raw) -> DataMatrix:
         """Return raw values as a data matrix in memory that is centred and scaled like this one."""
         here = slice(start, start + raw.shape[1])
         columns = (self.center, self.scale, self.far)
         return as_data(raw).rescaled(*(None if column is None else column[here] for column in columns))
 
-    def _read(self, start: int, stop: int, buffer: Array | None) -> Any:
+    def _read(self, start: int, stop: int, buffer: Array | None) -> Raw:
         return self._guarded(lambda: self.source.columns(start, stop, buffer), "features", start, stop)
 
-    def _guarded(self, read: Callable[[], Any], axis: str, start: int, stop: int) -> Any:
+    def _guarded(self, read: Callable[[], Raw], axis: str, start: int, stop: int) -> Raw:
         """Read; an error names the part that failed."""
         shape = (self.n_samples, stop - start) if axis == "features" else (stop - start, self.n_features)
         try:
@@ -119,7 +117,7 @@ class StreamedData(DataMatrix):
         threads = thread_count()
         starts = deque(range(0, self.n_features, self.width))
         free = self._buffers()
-        reads: deque[tuple[int, Array | None, Future[Any]]] = deque()
+        reads: deque[tuple[int, Array | None, Future[Raw]]] = deque()
         active: deque[tuple[Array | None, list[Future[Result]]]] = deque()
         readers = ThreadPoolExecutor(self.source.threads, thread_name_prefix="eigensieve-read")
         workers = ThreadPoolExecutor(threads, thread_name_prefix="eigensieve")
@@ -176,11 +174,8 @@ def piece_width(source: Source, max_memory: int) -> int:
     per_feature = max(1e-9, n_samples * source.itemsize)
     allowed = max_memory / ALIVE / per_feature
     if allowed < 1:
-        need = int(np.ceil(per_feature * ALIVE))
-        raise ValueError(
-            f"The 'max_memory' parameter of open_data must be at least {show_bytes(need)} for {source.name}: "
-            f"{ALIVE} pieces of one feature with {n_samples} samples each. Got {show_bytes(max_memory)} instead."
-        )
+        why = f": {ALIVE} pieces of one feature with {n_samples} samples each"
+        raise too_little(np.ceil(per_feature * ALIVE), source.name, why, max_memory)
     wanted = max(_PIECE_BYTES / per_feature, 1 if source.by_samples else source.step)
     width = int(max(1, min(allowed, wanted, n_features)))
     source.settle(width)

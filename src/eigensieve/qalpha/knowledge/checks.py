@@ -64,8 +64,7 @@ def _tidy(pairs: Any, name: str, n_samples: int, owner: str) -> IntArray:
     if _cross_validated():
         raise ValueError(
             f"The '{name}' parameter of {owner}.fit holds pairs of indices, which a cross-validation cannot slice: "
-            "in a fold they would name other samples. Give one group number per sample instead, -1 for samples without "
-            "pairs."
+            "in a fold they would name other samples. Give one group number per sample instead, -1 for no pairs."
         )
     if given.min() < 0 or given.max() >= n_samples:
         must = f"hold indices from 0 to {n_samples - 1} (X has {n_samples} samples)"
@@ -106,6 +105,7 @@ def check_combination(
     criterion: str,
     normalize: str,
     solver: str,
+    shift: str,
     labels: Labels | None,
     pairs: Pairs | None,
 ) -> None:
@@ -121,6 +121,9 @@ def check_combination(
          "it compares classes", "Pass y, or use criterion='energy'."),
         (blocks and laplacian, "spectrum", "be 'standard' with criterion='blocks'",
          "a block between two classes has no Laplacian", energy),
+        (shift != "fixed" and not (laplacian and solver == "power"), "solver_options",
+         f"not hold shift={shift!r} without spectrum='laplacian' and solver='power'",
+         "d moves in the papers' power-embedded algorithm for the Laplacian only", "Leave it out."),
         (blocks and not auto, "solver", "be 'auto' with criterion='blocks'",
          "the criterion takes a maximum within and a minimum across classes, which only its own solver does", energy),
         (blocks and few, "criterion", "not be 'blocks' when some labels are missing",
@@ -162,6 +165,5 @@ def check_start(owner: str, n_clusters: Any, init: Any, n_samples: int) -> None:
         finite = init.dtype.kind in "fiub" and bool(np.isfinite(init).all())
         if not right or not finite or np.linalg.matrix_rank(init) < init.shape[1]:
             must = f"have shape ({n_samples}, {k}), finite numbers and independent columns"
-            raise wrong_parameter(
-                "init", owner, must, f"shape {init.shape} and {'finite' if finite else 'other'} values"
-            )
+            got = f"shape {init.shape} and {'finite' if finite else 'other'} values"
+            raise wrong_parameter("init", owner, must, got)

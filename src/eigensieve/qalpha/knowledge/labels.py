@@ -71,8 +71,7 @@ def read_labels(
         lone = classes.tolist()[counts.argmin()]
         raise ValueError(
             f"{owner} needs at least 2 samples of every class. Got 1 of class {lone!r} instead: "
-            "one sample does not show how its class varies. Leave it out, merge the class with another, or mark it -1 "
-            "(no label)."
+            "one sample does not show how its class varies. Leave it out, merge its class with another, or mark it -1."
         )
     if known.all() and counts.max() < 2:
         raise ValueError(

@@ -28,12 +28,8 @@ class PairPenalty:
         together = np.vstack([pairs.cannot, pairs.must])
         order = np.lexsort((together[:, 1], together[:, 0]))
         whole = strength * data.n_samples**2 / 2
-        coefficient = np.concatenate(
-            [
-                np.full(len(pairs.cannot), whole / max(1, len(pairs.cannot))),
-                np.full(len(pairs.must), -whole / max(1, len(pairs.must))),
-            ]
-        )
+        sizes = np.array([len(pairs.cannot), len(pairs.must)])
+        coefficient = np.repeat(np.array([whole, -whole]) / np.maximum(1, sizes), sizes)
         self.first = np.ascontiguousarray(together[order, 0])
         self.second = np.ascontiguousarray(together[order, 1])
         self.coefficient = coefficient[order]
