@@ -62,7 +62,7 @@ def fit_target(
     if share:
         scores = np.maximum(scores, 0.0) + share * np.maximum(agreement(SquaredData(data), T, donors), 0.0)
     ridge = CENSORED_RIDGE if target.kind == "survival" else 1.0
-    columns = T @ (T.T @ (target.columns if data.roots is None else data.roots[:, None] * target.columns))
+    columns = T if T.shape[1] == 1 else T @ (T.T @ multiplied_rows(target.columns, data.roots))
     return TargetFit(share_present(data) * scores, T, known, columns, share, ridge)
 
 
