@@ -35,8 +35,7 @@ class TargetFit:
     columns: FloatArray  # samples x columns of y: TT'y, what the picked features explain
     square_share: float  # how much the squares of the features count
     ridge: float = 1.0  # of the regression that says how much is explained
-    # what the scores are made of; see :mod:`~eigensieve.sieve.interactions`
-    source: Literal["labels", "products"] = "labels"
+    source: Literal["labels", "products"] = "labels"  # what the scores are made of (interactions.py)
 
 
 def fit_target(
