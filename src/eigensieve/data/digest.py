@@ -58,7 +58,8 @@ def value_orders(data: "DataMatrix") -> Orders:
 
 def row_digests(data: "DataMatrix") -> IntArray:
     """Return c_t = sum_i q_ti modulo 2^64 for every sample: the same for any order and units of the features."""
-    return data.sample_sums(_Levels(data).sums)
+    levels = _Levels(data)
+    return data.sample_sums(lambda block: levels.sums(block))
 
 
 class _Levels:
