@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import qr_delete, solve_triangular
 
-from eigensieve._types import FloatArray, IntArray
+from eigensieve._types import FloatArray
 from eigensieve.elements.kernel import MaskedKernel
 
 COLLINEAR = 1e-9
@@ -85,12 +85,6 @@ class SelectionState:
                 return position
         return -1
 
-    def unused_basis(self) -> IntArray:
-        """Return the basis vectors that no column uses."""
-        free = np.ones(self.B.shape[0], dtype=bool)
-        free[[column.basis for column in self.columns]] = False
-        return np.flatnonzero(free)
-
     def sums(self, column: Column) -> FloatArray:
         """Return the column's sums over its features, one per sample."""
         features = column.features
@@ -100,12 +94,8 @@ class SelectionState:
         """Return the masked kernel's column, one value per sample."""
         return self.kernel.scaled(column.factor).finish(self.sums(column))
 
-    def prefix_values(self, column: Column) -> FloatArray:
-        """Return the columns of the first, the first two, ... features, as rows, in single precision. Single precision
-        takes a third of the time and is good enough to compare candidates."""
-        return self._prefix_values(column, self.XT32[column.features], self.B32)
-
-    def _prefix_values(self, column: Column, rows: FloatArray, B: FloatArray) -> FloatArray:
+    def prefix_values(self, column: Column, rows: FloatArray, B: FloatArray) -> FloatArray:
+        """Return the columns of the first, the first two, ... features, as rows."""
         terms = self.kernel.terms(rows, B[column.basis, column.features][:, None])
         return self.kernel.scaled(column.factor).finish(_running_sums(terms))
 
@@ -113,7 +103,7 @@ class SelectionState:
         """Add a new masked basis vector; the path gets one error per element. Returns False and changes nothing if the
         column already lies in the span."""
         column = Column(basis, factor, list(features))
-        block = self._prefix_values(column, self.X[:, column.features].T.astype(np.float64), self.B).T
+        block = self.prefix_values(column, self.X[:, column.features].T.astype(np.float64), self.B).T
         scale = self.start_error if self.start_error > 0 else 1.0
         path = [max(0.0, (self.error - gain) / scale) for gain in Trial(block[:, :-1]).gains(self)]
         return self._take(column, block[:, -1], len(column.features), path)

@@ -21,7 +21,7 @@ from eigensieve.data import (
 from eigensieve.evidence import Discoveries, Exchange, agreement_p_values, discover, follow, null_agreement, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
-from eigensieve.sieve.layouts import Use
+from eigensieve.sieve.layouts import Use, relative_variances, sample_profiles
 from eigensieve.sieve.panel import MOST_PICKED, fewest, growing_panels
 from eigensieve.sieve.pick import Alignment, Constraints, Gain, Panel, Residual, candidates_in_order, n_considered, pick
 from eigensieve.sieve.rounds import Rounds, separation
@@ -250,10 +250,9 @@ def pose(
     cleaned = clean(standard, usable, unwanted)
     samples = compared_samples(cleaned.data, donors, raw)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0
-    rounds = Rounds(samples, cleaned.usable, separation=apart)
-    if target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True):
-        rounds = rounds.with_profiles(raw, use_profiles, weights)
-    if rounds.profiles is None:
-        rounds = rounds.with_scale(stats, cleaned.share, use_scale)
+    by_profiles = target is None and not unwanted.anything and not (use_profiles == "auto" and use_scale is True)
+    profiles = sample_profiles(raw, cleaned.usable, use_profiles, weights) if by_profiles else None
+    variances = relative_variances(stats, cleaned.usable, cleaned.share, use_scale) if profiles is None else None
+    rounds = Rounds(samples, cleaned.usable, variances, profiles, apart)
     constraints = Constraints() if constraints is None else constraints
     return Problem(raw, cleaned, target, rounds, unwanted.batches, donors, constraints)

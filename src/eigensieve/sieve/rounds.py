@@ -1,6 +1,6 @@
 """Scores without labels: weights -> layout -> structure -> scores -> weights."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import methodcaller
 
 import numpy as np
@@ -9,9 +9,9 @@ from scipy.sparse.linalg import eigsh
 
 from eigensieve._progress import Progress, silent
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import ColumnStats, DataMatrix
+from eigensieve.data import DataMatrix
 from eigensieve.evidence import agreement
-from eigensieve.sieve.layouts import Layout, Profiles, Use, relative_variances, sample_profiles, weighted_layout
+from eigensieve.sieve.layouts import Layout, Profiles, weighted_layout
 from eigensieve.sieve.samples import Samples
 from eigensieve.sieve.settings import SETTINGS
 from eigensieve.sieve.structure import walks
@@ -31,14 +31,6 @@ class Rounds:
     # how far each feature separates pairs that cannot be linked, from :func:`separation`. It is added to the scores
     separation: FloatArray | float = 0.0
     small_groups: bool = False  # whether small groups count more; always among landmarks
-
-    def with_profiles(self, raw: DataMatrix, use: Use, weights: FloatArray | None) -> "Rounds":
-        """Return the rounds with profiles of the raw data where these serve."""
-        return replace(self, profiles=sample_profiles(raw, self.usable, use, weights))
-
-    def with_scale(self, stats: ColumnStats, share: FloatArray, use: Use) -> "Rounds":
-        """Return the rounds with variances as first weights where these serve."""
-        return replace(self, variances=relative_variances(stats, self.usable, share, use))
 
     def structure(self, active: BoolArray, progress: Progress = silent) -> tuple[FloatArray, Layout]:
         """Return V, the structure that the active features show, and its layout.
