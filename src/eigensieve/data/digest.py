@@ -59,7 +59,7 @@ def value_orders(data: "DataMatrix") -> Orders:
 def row_digests(data: "DataMatrix") -> IntArray:
     """Return c_t = sum_i q_ti modulo 2^64 for every sample: the same for any order and units of the features."""
     levels = _Levels(data)
-    return np.sum(data.map_blocks(lambda block: levels.of(block).sum(axis=1, dtype=np.uint64)), axis=0, dtype=np.uint64)
+    return data.sample_sums(lambda block: levels.sums(block))
 
 
 class _Levels:
@@ -76,6 +76,18 @@ class _Levels:
         place = slice(block.start, block.stop)
         values = _mixed(np.rint((block.toarray() - self.mean[place]) * self.steps[place]))
         return values if self.gaps is None else values * self.gaps.present(place)
+
+    def sums(self, block: "Block") -> IntArray:
+        """Return the sum of q per sample. Of raw values without missing ones only those that are stored are mixed."""
+        stored = getattr(block, "raw_stored", lambda: None)()
+        if stored is None or self.gaps is not None:
+            return self.of(block).sum(axis=1, dtype=np.uint64)
+        n_samples, rows, columns, values = stored
+        mean, steps = self.mean[block.start : block.stop], self.steps[block.start : block.stop]
+        zero = _mixed(np.rint(-mean * steps))
+        sums: IntArray = np.full(n_samples, zero.sum(dtype=np.uint64))
+        np.add.at(sums, rows, _mixed(np.rint((values - mean[columns]) * steps[columns])) - zero[columns])
+        return sums
 
 
 def place_values(first: int, last: int) -> IntArray:

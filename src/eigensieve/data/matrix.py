@@ -190,6 +190,10 @@ class DataMatrix(ABC):
 
         return [result for results in self.each_segment(segment) for result in results]
 
+    def sample_sums(self, fn: Callable[[Block], IntArray]) -> IntArray:
+        """Return the sums of ``fn(block)`` over all features, one per sample; along the samples where cheaper."""
+        return np.asarray(sum(self.map_blocks(fn)))
+
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: "SumFunction") -> FloatArray:
         """Return ``fn(here, T, e)`` for all features, in order; one pass, along the samples where that is cheaper.
         T = M_b V and e_i = sum_t weights_t m_it^2 are the sums of the features ``here``, a slice. `fn` returns one

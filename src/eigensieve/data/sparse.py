@@ -203,6 +203,14 @@ class SparseBlock:
         csc_grouped_sums(self.indptr, self.indices, self.values, codes, sums, squares)
         return sums, squares, self.scale
 
+    def raw_stored(self) -> tuple[int, IntArray, IntArray, FloatArray] | None:
+        """Return the number of samples, and rows, columns and values of what is stored; None if centred or scaled."""
+        if self.center.any() or (self.scale != 1.0).any():
+            return None
+        here = slice(int(self.indptr[0]), int(self.indptr[-1]))
+        columns = np.repeat(np.arange(self.stop - self.start), np.diff(self.indptr))
+        return self.n_samples, self.indices[here], columns, self.values[here].astype(self.dtype, copy=False)
+
     def toarray(self) -> FloatArray:
         return standardised(self._matrix().toarray(), self.center, self.scale, self.dtype)
 

@@ -16,7 +16,7 @@ from eigensieve.elements.expansion import ElementExpansion, FullExpansion, solve
 from eigensieve.elements.export_c import Interface, expansion_to_c
 from eigensieve.elements.export_onnx import expansion_to_onnx
 from eigensieve.elements.fixed_point import FixedPoint, fixed_to_c
-from eigensieve.elements.kernel import KIND_NAMES, RBF, MaskedKernel, check_kernel_name
+from eigensieve.elements.kernel import BUMP, KIND_NAMES, RBF, MaskedKernel, check_kernel_name
 from eigensieve.elements.labels import LARGEST, as_columns, fit_labels, held_out_size
 from eigensieve.elements.penalised import LOGISTIC, SQUARED, Goal
 from eigensieve.elements.predictor import Predictor, TablePredictor, TiledPredictor, single_is_enough

@@ -4,7 +4,7 @@ import numpy as np
 
 from eigensieve._compiled import njit
 from eigensieve._types import Array
-from eigensieve.elements._kernel_numba import exp_negative, power
+from eigensieve.elements._kernel_numba import expm1_negative, power
 from eigensieve.elements.kernel import LINEAR, RBF
 
 _F = np.float32
@@ -19,7 +19,7 @@ def candidate_column(
     if kind == RBF:
         for t in range(sums.size):
             difference = feature[t] - value
-            out[t] = exp_negative(-gamma * (sums[t] + difference * difference))
+            out[t] = _F(1.0) + expm1_negative(-gamma * (sums[t] + difference * difference))
     elif kind == LINEAR:
         for t in range(sums.size):
             out[t] = sums[t] + feature[t] * value

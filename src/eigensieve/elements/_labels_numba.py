@@ -9,7 +9,7 @@ import numpy as np
 from eigensieve._compiled import njit
 from eigensieve._types import Array
 from eigensieve.elements._guided_numba import BINS, sums_in_bins
-from eigensieve.elements._kernel_numba import exp_negative
+from eigensieve.elements._kernel_numba import bump
 
 _F = np.float32
 _ZERO = _F(0.0)
@@ -67,18 +67,18 @@ def scan(table: Array, sums: Array, m: int, n: int, total: np.float32, ridge: np
     for k in range(m):
         gradient = sums[k]
         for c in range(n):
-            bump = table[n - 1 - c : 2 * n - 1 - c]
+            near = table[n - 1 - c : 2 * n - 1 - c]
             dot = _ZERO
             for b in range(n):
-                dot += bump[b] * gradient[b]
+                dot += near[b] * gradient[b]
             gains[c] += dot * dot
     squares, means = sums[m], sums[m + 1]
     for c in range(n):
-        bump = table[n - 1 - c : 2 * n - 1 - c]
+        near = table[n - 1 - c : 2 * n - 1 - c]
         square = mean = _ZERO
         for b in range(n):
-            square += bump[b] * bump[b] * squares[b]
-            mean += bump[b] * means[b]
+            square += near[b] * near[b] * squares[b]
+            mean += near[b] * means[b]
         gains[c] /= max(square - mean * mean / total, _ZERO) + ridge
     best = 0
     for c in range(1, n):
@@ -182,7 +182,8 @@ def grow(
     gammas: Array, gradient: Array, curvature: Array, ridge: np.float32, second: Array, promising: int,
     widths: Array, features: Array, centres: Array, lengths: Array,
 ) -> None:  # fmt: skip
-    """Grow bumps by one feature after the other, each time by the one with the largest gain. `features` and `centres`
+    """Grow bumps by one feature after the other, each time by the one with the largest gain, where the bump of all
+    features counts as the product of the bump so far and one on the new feature. `features` and `centres`
     (bumps x features) start with one column and are filled in, as are the bumps' `lengths`. Features come from
     `second`; the most promising are tried."""
     m, n = gradient.shape
@@ -201,7 +202,7 @@ def grow(
                 apart = X[last, t] - centre
                 distance[t] += gamma * apart * apart
             for t in range(n):
-                parent[t] = exp_negative(-distance[t])
+                parent[t] = bump(distance[t])
             terms_of(gradient, curvature, parent, terms)
             among = most_promising(X, moments, gradient, parent, second, features[s, :k], promising)
             best = -_F(1.0)
@@ -245,14 +246,3 @@ def pick(
             for e in range(len(gram)):
                 gram[c, e] -= along[c] * own[e]
     return chosen
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def fill_tables(sharpness: Array, joined: Array, tables: Array) -> None:
-    """Fill in a bump's values at all distances between joined bins, negative distances first."""
-    for w in range(tables.shape[0]):
-        for i in range(tables.shape[1]):
-            first, sharp, table = BINS // joined[w, i] - 1, _F(sharpness[w, i] * joined[w, i] ** 2), tables[w, i]
-            for t in range(table.size):
-                apart = _F(t - first)
-                table[t] = exp_negative(-sharp * apart * apart)

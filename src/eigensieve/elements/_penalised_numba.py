@@ -4,7 +4,7 @@ import numpy as np
 
 from eigensieve._compiled import njit
 from eigensieve._types import Array
-from eigensieve.elements._kernel_numba import exp_negative
+from eigensieve.elements._kernel_numba import bump, root_of_bump
 
 _F = np.float32
 
@@ -24,12 +24,12 @@ def bump_columns(seen: Array, starts: Array, values: Array, gammas: Array, sums:
                 difference = feature[t] - value
                 total[t] += difference * difference
         for t in range(n):
-            column[t] = exp_negative(-gamma * total[t])
+            column[t] = bump(gamma * total[t])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
 def bump_slopes(
-    seen: Array, starts: Array, values: Array, gammas: Array, sums: Array, K: Array,
+    seen: Array, starts: Array, values: Array, gammas: Array, sums: Array,
     weights: Array, pull: Array, by_value: Array, by_log_gamma: Array,
 ) -> None:  # fmt: skip
     """Fill in the gradient by the elements' values and by the logarithms of the columns' gammas. `pull` is the gradient
@@ -37,7 +37,7 @@ def bump_slopes(
     n = seen.shape[1]
     slope = np.empty(n, np.float32)
     for c in range(gammas.size):
-        column, total = K[c], sums[c]
+        total = sums[c]
         for t in range(n):
             slope[t] = _F(0.0)
         for k in range(weights.shape[1]):
@@ -46,9 +46,10 @@ def bump_slopes(
                 continue
             for t in range(n):
                 slope[t] += weight * force[t]
-        along = _F(0.0)
+        along, gamma = _F(0.0), _F(gammas[c])
         for t in range(n):
-            slope[t] *= column[t]
+            root = root_of_bump(gamma * total[t])
+            slope[t] *= root * root * root
             along -= slope[t] * total[t]
         by_log_gamma[c] = along
         for e in range(starts[c], starts[c + 1]):

@@ -4,8 +4,8 @@ import numpy as np
 
 from eigensieve._compiled import njit
 from eigensieve._types import Array
-from eigensieve.elements._kernel_numba import expm1_of, power
-from eigensieve.elements.kernel import RBF
+from eigensieve.elements._kernel_numba import bump, expm1_of, power
+from eigensieve.elements.kernel import BUMP, RBF
 
 _F = np.float32
 _TILE, _PADDING = 96, 16
@@ -36,7 +36,7 @@ def tiled_decision(
             for e in range(starts[c], starts[c + 1]):
                 value = values[e]
                 lanes = tile[places[e]]
-                if kind == RBF:
+                if kind in (RBF, BUMP):
                     for t in range(_TILE):
                         difference = lanes[t] - value
                         column[t] += difference * difference
@@ -47,6 +47,9 @@ def tiled_decision(
             if kind == RBF:
                 for t in range(_TILE):
                     column[t] = expm1_of(-gamma * column[t])
+            elif kind == BUMP:
+                for t in range(_TILE):
+                    column[t] = bump(gamma * column[t])
             else:
                 for t in range(_TILE):
                     column[t] = power(gamma * column[t] + coef0, degree)

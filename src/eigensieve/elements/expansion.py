@@ -96,6 +96,18 @@ class ElementExpansion(Stored):
             np.asarray(intercept, dtype=np.float64),
         )
 
+    @classmethod
+    def mean(cls, machines: Sequence["ElementExpansion"]) -> "ElementExpansion":
+        """Return the mean of machines with the same kernel."""
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(one, name) for one in machines])
+            for name in ("features", "values", "factors", "weights")
+        }
+        lengths = np.concatenate([one.lengths for one in machines])
+        joined["weights"] /= len(machines)
+        joined["starts"] = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return replace(machines[0], **joined, intercept=np.mean([one.intercept for one in machines], axis=0))
+
     @property
     def n_columns(self) -> int:
         """Kernel evaluations per sample."""
@@ -121,6 +133,16 @@ class ElementExpansion(Stored):
         """Whether outputs have weights on some of the columns only; the others are exactly zero."""
         return self.intercept.size > 1 and not self.weights.all()
 
+    def take(self, columns: IntArray) -> "ElementExpansion":
+        """Return the machine with these columns only, in this order."""
+        lengths = self.lengths[columns]
+        starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        elements = np.repeat(self.starts[columns] - starts[:-1], lengths) + np.arange(starts[-1])
+        return replace(
+            self, starts=starts, features=self.features[elements], values=self.values[elements],
+            factors=self.factors[columns], weights=self.weights[columns],
+        )  # fmt: skip
+
     def rescaled(self, unit: float, middle: float) -> "ElementExpansion":
         """Return middle + unit f."""
         return replace(self, weights=unit * self.weights, intercept=unit * self.intercept + middle)
@@ -137,8 +159,6 @@ class ElementExpansion(Stored):
 
     def finish(self, sums: FloatArray) -> FloatArray:
         """Return the masked kernel from each column's sums over features."""
-        if self.kernel.kind == RBF:
-            return np.exp(-self.gammas * sums)
         return self.kernel.finish(self.factors * sums)
 
     def decision(self, X: FloatArray) -> FloatArray:
@@ -190,26 +210,33 @@ def solve_weights(design: FloatArray, targets: FloatArray, ridge: float) -> tupl
 def column_bounds(expansion: ElementExpansion, reach: FloatArray) -> FloatArray:
     """Return a bound on the error of each column in single precision, for samples with |x_i| <= reach_i.
 
-    rbf: a relative error r of z = gamma * sum_i (x_i - b_i)^2 changes exp(-z) by at most r max z exp(-z) = r / e.
-    Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), and |d exp(-gamma t^2) / dt| is at most
-    sqrt(2 gamma / e). The exponential adds `ROUNDINGS` roundings of numbers up to 1. poly, linear: the sum is off by
+    rbf, bump: a relative error r of z = gamma * sum_i (x_i - b_i)^2 changes exp(-z) by at most r max z exp(-z) = r / e,
+    and the bump by r 27/64. Rounding x_i and b_i moves their difference by up to u (|x_i| + |b_i|), to be multiplied by
+    the `steepest` slope. The function adds `ROUNDINGS` roundings of numbers up to 1. poly, linear: the sum is off by
     (p + ROUNDINGS) roundings of its largest terms, and the power multiplies that by its slope.
     """
     kernel = expansion.kernel
     roundings = (expansion.lengths + ROUNDINGS) * UNIT
-    if kernel.kind == RBF:
+    if kernel.is_radial:
         moved = UNIT * ((reach[expansion.features] + np.abs(expansion.values)) @ expansion.membership())
-        return roundings / np.e + np.sqrt(2.0 * expansion.gammas / np.e) * moved + ROUNDINGS * UNIT
+        by_factor = 1.0 / np.e if kernel.kind == RBF else 27.0 / 64.0
+        return roundings * by_factor + steepest(kernel, expansion.gammas) * moved + ROUNDINGS * UNIT
     sizes = column_sizes(expansion, reach)
     if kernel.kind == LINEAR:
         return roundings * sizes
     return kernel.degree * (roundings * (1.0 + roundings) ** kernel.degree + UNIT) * sizes
 
 
+def steepest(kernel: MaskedKernel, gammas: FloatArray) -> FloatArray:
+    """Return the largest slope of radial columns by the distance t: |d exp(-gamma t^2) / dt| is at most
+    sqrt(2 gamma / e), and |d (1 - gamma t^2 / 4)^4 / dt| at most 4 sqrt(gamma / 7) (6 / 7)^3."""
+    return np.sqrt(gammas) * (np.sqrt(2.0 / np.e) if kernel.kind == RBF else 4.0 * (6.0 / 7.0) ** 3 / np.sqrt(7.0))
+
+
 def column_sizes(expansion: ElementExpansion, reach: FloatArray) -> FloatArray:
     """Return a bound on the size of each column; for the rbf kernel, of the column minus 1."""
     kernel = expansion.kernel
-    if kernel.kind == RBF:
+    if kernel.is_radial:
         return np.ones(expansion.n_columns)
     base = np.abs(expansion.gammas) * ((reach[expansion.features] * np.abs(expansion.values)) @ expansion.membership())
     return base if kernel.kind == LINEAR else np.asarray((base + abs(kernel.coef0)) ** kernel.degree)

@@ -3,8 +3,9 @@
 Hand-written, because no exporter knows masked columns: m2cgen writes every value of every support vector (146,539
 numbers for the faces of docs/measured/elements.md, where 200 elements store 268).
 
-The features that the elements read are copied out first. Columns of equal length stand side by side, so that sums,
-kernel and weights are loops over columns without branches. A compiler with vector units evaluates several at once.
+Columns of equal length stand one after the other. One loop for each length sums up distances. Loops over all columns
+without branches then make kernel values, several at once if the compiler has vector units. Elements read their features
+through a table: plain code with a load and a store for each takes three times the bytes.
 """
 
 import re
@@ -16,12 +17,12 @@ import numpy as np
 
 from eigensieve._types import Array, FloatArray, IntArray
 from eigensieve.elements.expansion import ElementExpansion, summed_in_single_bound
-from eigensieve.elements.kernel import LINEAR, RBF
+from eigensieve.elements.kernel import BUMP, LINEAR, RBF
 
-LANES = 8
+LANES = 4
 """Partial sums over columns; columns are padded to a multiple with weights of zero."""
-VECTOR = 4
-"""Compilers compute several columns at once only in loops over a multiple of so many."""
+UNROLLED = 4
+"""The longest columns that are written out."""
 
 _DOUBLE_EXP = """
 /* exp(x) - 1 for x <= 0: 2^n e^f with |f| <= ln(2)/2, Taylor series for e^f; error under 1e-15. NaN gives NaN. */
@@ -45,7 +46,7 @@ static double {name}_expm1(double x)
 _SINGLE_RBF = """
     /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached, by infinity too. */
     for (c = 0; c < {padded}; c++) {{
-        float p = {name}_gammas[c] * k[c];
+        float p = {name}_numbers[c] * k[c];
         power.f[c] = p < 126.0f ? p : 126.0f;
     }}
     for (c = 0; c < {padded}; c++) {{
@@ -58,12 +59,19 @@ _SINGLE_RBF = """
     for (c = 0; c < {padded}; c++) k[c] = power.f[c] * k[c] + (power.f[c] - 1.0f);
 """
 
+_BUMP = """
+    for (c = 0; c < {padded}; c++) {{
+        {real} p = {name}_numbers[c] * k[c];
+        k[c] = 1 < p ? 1 : p; /* NaN stays */
+    }}
+"""
+
 _STANDARDISING = """
 void {name}_decision(const {real} *x, {real} *decision)
 {{
-    {real} z[{n_features}];
+    {real} z[{n_read}];
     int i;
-    for (i = 0; i < {n_features}; i++) z[i] = (x[i] - {name}_mean[i]) / {name}_scale[i];
+    for (i = 0; i < {n_read}; i++) z[i] = (x[{name}_read[i]] - {name}_mean[i]) / {name}_scale[i];
     {name}_standardised(z, decision);
 }}
 """
@@ -127,44 +135,6 @@ def _quoted(name: object) -> str:
     return '"' + re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", text) + '"'
 
 
-@dataclass(frozen=True, eq=False)
-class _Layout:
-    """Columns sorted by length and padded; elements of a group of equal lengths stand feature by feature."""
-
-    groups: list[tuple[int, int, int, int]]
-    features: IntArray
-    values: FloatArray
-    gammas: FloatArray
-    weights: FloatArray
-
-    @classmethod
-    def of(cls, expansion: ElementExpansion) -> "_Layout":
-        lengths = np.unique(expansion.lengths)
-        groups: list[tuple[int, int, int, int]] = []
-        elements: list[int] = []
-        order: list[int] = []
-        mine: list[int] = []
-        for length in lengths:
-            mine += np.flatnonzero(expansion.lengths == length).tolist()
-            # Those that fill no vector get an element that adds nothing, and join the next group.
-            rest = len(mine) % VECTOR if length + 1 in lengths else 0
-            mine, later = mine[: len(mine) - rest], mine[len(mine) - rest :]
-            if mine:
-                groups.append((int(length), len(mine), len(order), len(elements)))
-            place = [(expansion.starts[c], expansion.lengths[c]) for c in mine]
-            elements += [first + e if e < own else -1 for e in range(length) for first, own in place]
-            order += mine
-            mine = later
-        used = len(order)
-        padded = max(LANES, -(-used // LANES) * LANES)
-        gammas, weights = np.zeros(padded), np.zeros((expansion.intercept.size, padded))
-        gammas[:used] = expansion.gammas[order]
-        weights[:, :used] = expansion.weights[order].T
-        at = np.array(elements, dtype=np.int64)
-        features = np.where(at < 0, -1, expansion.features[at])
-        return cls(groups, features, np.where(at < 0, 0.0, expansion.values[at]), gammas, weights)
-
-
 def expansion_to_c(
     expansion: ElementExpansion,
     name: str,
@@ -186,16 +156,20 @@ def expansion_to_c(
         raise ValueError(f"The 'precision' parameter of to_c must be {kinds}. Got {precision!r} instead.")
     real = "float" if precision == "single" else "double"
     interface = interface or Interface()
-    layout = _Layout.of(expansion)
-    rbf = expansion.kernel.kind == RBF
+    expansion = expansion.take(np.argsort(expansion.lengths, kind="stable"))
+    read, places = np.unique(expansion.features, return_inverse=True)
+    extra = LANES if expansion.n_columns == 0 else -expansion.n_columns % LANES
+    gammas, weights = np.pad(expansion.gammas, (0, extra)), np.pad(expansion.weights.T, ((0, 0), (0, extra)))
+    kind, thin = expansion.kernel.kind, expansion.is_thin
+    rbf = kind == RBF
     # exp - 1 is summed; the weights' total goes into the offset. Large weights of opposite sign then cost no digits.
     offset = expansion.intercept + (expansion.weights.sum(axis=0) if rbf else 0.0)
-    # In single precision, powers of two are taken: the factor goes into gamma.
-    scale = 1.4426950408889634 if rbf and real == "float" else -1.0 if rbf else 1.0
+    # For rbf in single precision, powers of two are taken: the factor goes into gamma.
+    scale = 0.25 if kind == BUMP else 1.0 if not rbf else 1.4426950408889634 if real == "float" else -1.0
     raw = interface.mean is not None
     error = "that of rounding"
     if precision == "single" and reach is not None:
-        bound = float(summed_in_single_bound(expansion, reach, 1 if expansion.is_thin else LANES).max())
+        bound = float(summed_in_single_bound(expansion, reach, 1 if thin else LANES).max())
         error = f"at most {bound:.2e} for features as large as in training"
         error += " once standardised;\n *              standardising raw values adds to it" if raw else ""
     words = {
@@ -203,19 +177,25 @@ def expansion_to_c(
         "missing": MISSING.format(class_="" if threshold is None else ", the class -1"),
         "unit": "", "precision": precision, "error": error, "sample": real, "value": real,
     }  # fmt: skip
+    features, top = (places, read.size) if raw else (expansion.features, expansion.n_features)
+    numbers = scale * gammas if thin else np.concatenate([scale * gammas, weights.ravel()])
     parts = [
         c_header(expansion, name, threshold, interface, **words),
-        c_array(real, f"{name}_values", layout.values),
-        c_array(real, f"{name}_gammas", scale * layout.gammas),
-        *weight_arrays(real, name, layout.weights, thin=expansion.is_thin),
-        c_array(real, f"{name}_offset", offset),
+        c_array(index_type(top), f"{name}_features", features),
+        "/* of each column the factor on its sum, the weights; of each element the value; the offsets */",
+        c_array(real, f"{name}_numbers", [*numbers, *expansion.values, *offset]),
+        *(thin_weights(real, name, weights) if thin else ()),
     ]
     if rbf and real == "double":
         parts.append(_DOUBLE_EXP.format(name=name))
-    parts.append(_decision(expansion, layout, name, real, inner=raw))
+    parts.append(_decision(expansion, gammas.size, name, real, len(numbers), f"const {index_type(top)} *i", inner=raw))
     if interface.mean is not None and interface.scale is not None:
-        parts += [c_array(real, f"{name}_mean", interface.mean), c_array(real, f"{name}_scale", interface.scale)]
-        parts.append(_STANDARDISING.format(name=name, real=real, n_features=expansion.n_features))
+        parts += [
+            c_array(index_type(expansion.n_features), f"{name}_read", read),
+            c_array(real, f"{name}_mean", interface.mean[read]),
+            c_array(real, f"{name}_scale", interface.scale[read]),
+            _STANDARDISING.format(name=name, real=real, n_read=max(1, read.size)),
+        ]
     if threshold is not None:
         limit = f"{threshold!r}{'f' if real == 'float' else ''}"
         parts.append(c_predict(name, expansion.intercept.size, threshold, limit, f"const {real}", real))
@@ -262,31 +242,17 @@ def c_array(kind: str, name: str, values: Iterable[Any]) -> str:
     return f"static const {kind} {name}[{len(texts)}] = {{\n    {body}\n}};"
 
 
-def _reads(features: IntArray) -> str:
-    """Return one assignment per element: a table of features would cost a second load for each."""
-    reads = [f"seen[{e}] = {'0' if i < 0 else f'x[{i}]'};" for e, i in enumerate(features)]
-    return "\n".join("    " + " ".join(reads[k : k + 5]) for k in range(0, len(reads), 5))
-
-
-def _sums(layout: _Layout, name: str, *, squares: bool, real: str) -> str:
+def _sums(expansion: ElementExpansion, padded: int, real: str) -> str:
     """Return the loops that fill k with each column's sum over its features."""
-    zero = "0.0f" if real == "float" else "0.0"
-    lines = []
-    for length, count, column, start in layout.groups:
-        for sign, first, last in (("=", 0, 1), ("+=", 1, length)):
-            if first >= last:
-                continue
-            term = (
-                f"{{ {real} d = seen[at] - {name}_values[at]; k[{column} + c] {sign} d * d; }}"
-                if squares
-                else f"k[{column} + c] {sign} seen[at] * {name}_values[at];"
-            )
-            lines.append(
-                f"    for (e = {first}; e < {last}; e++)\n        for (c = 0; c < {count}; c++) {{\n"
-                f"            int at = {start} + e * {count} + c;\n            {term}\n        }}"
-            )
-    used = sum(group[1] for group in layout.groups)
-    lines.append(f"    for (c = {used}; c < {layout.gammas.size}; c++) k[c] = {zero};")
+    lines, column, squares = [], 0, expansion.kernel.is_radial
+    for length, count in zip(*np.unique(expansion.lengths, return_counts=True), strict=True):
+        head = f"for (c = {column}; c < {column + count}; c++, i += {length}, v += {length}) {{\n        {real} sum = 0"
+        column += count
+        each = "d = x[i[{0}]] - v[{0}]; sum += d * d;" if squares else "sum += x[i[{0}]] * v[{0}];"
+        many = f"for (e = 0; e < {length}; e++) {{{{ {each} }}}}".format("e")
+        terms = [each.format(e) for e in range(length)] if length <= UNROLLED else [many]
+        lines.append("\n        ".join([f"    {head}{', d' if squares else ''};", *terms, "k[c] = sum;"]) + "\n    }")
+    lines.append(f"    for (c = {column}; c < {padded}; c++) k[c] = 0;")
     return "\n".join(lines)
 
 
@@ -296,52 +262,57 @@ def _kernel(expansion: ElementExpansion, name: str, padded: int, real: str) -> s
     if kernel.kind == RBF:
         if real == "float":
             return _SINGLE_RBF.format(name=name, padded=padded)
-        return f"    for (c = 0; c < {padded}; c++) k[c] = {name}_expm1({name}_gammas[c] * k[c]);"
+        return f"    for (c = 0; c < {padded}; c++) k[c] = {name}_expm1({name}_numbers[c] * k[c]);"
+    if kernel.kind == BUMP:
+        return _BUMP.format(name=name, padded=padded, real=real)
     if kernel.kind == LINEAR:
-        return f"    for (c = 0; c < {padded}; c++) k[c] *= {name}_gammas[c];"
+        return f"    for (c = 0; c < {padded}; c++) k[c] *= {name}_numbers[c];"
     coef0 = f"{kernel.coef0!r}f" if real == "float" else repr(kernel.coef0)
     one = "1.0f" if real == "float" else "1.0"
     return (
         f"    for (c = 0; c < {padded}; c++) {{\n"
-        f"        {real} base = {name}_gammas[c] * k[c] + {coef0}, value = {one};\n"
+        f"        {real} base = {name}_numbers[c] * k[c] + {coef0}, value = {one};\n"
         f"        for (e = 0; e < {kernel.degree}; e++) value *= base;\n        k[c] = value;\n    }}"
     )
 
 
-def _decision(expansion: ElementExpansion, layout: _Layout, name: str, real: str, *, inner: bool) -> str:
-    """Return the function from features to decision values; an `inner` one is called after the standardisation."""
-    padded, n_elements = layout.gammas.size, max(1, layout.features.size)
-    rbf = expansion.kernel.kind == RBF
-    powers = f"\n    union {{ int i[{padded}]; float f[{padded}]; }} power;" if rbf and real == "float" else ""
+def _decision(
+    expansion: ElementExpansion, padded: int, name: str, real: str, first: int, table: str, *, inner: bool
+) -> str:
+    """Return the function from features to decision values; an `inner` one is called after the standardisation. Values
+    of elements begin at number `first`, and `table` declares the pointer to their features."""
+    n_outputs = expansion.intercept.size
+    clamped = expansion.kernel.kind == RBF and real == "float"  # hides NaN, and so do weights that are left out
+    powers = f"\n    union {{ int i[{padded}]; float f[{padded}]; }} power;" if clamped else ""
+    missing = _MISSING.format(padded=padded, n_outputs=n_outputs) if clamped or expansion.is_thin else ""
     head = f"static void {name}_standardised" if inner else f"void {name}_decision"
     return f"""
 {head}(const {real} *x, {real} *decision)
 {{
-    {real} seen[{n_elements}], k[{padded}];{powers}
+    {table} = {name}_features;
+    const {real} *v = {name}_numbers + {first};
+    {real} k[{padded}];{powers}
     int c, e, m;
-{_reads(layout.features)}
-{_sums(layout, name, squares=rbf, real=real)}
-{_MISSING.format(padded=padded, n_outputs=expansion.intercept.size)}
+{_sums(expansion, padded, real)}
+{missing}
 {_kernel(expansion, name, padded, real)}
 {_outputs(expansion, name, padded, real)}
 }}
 """
 
 
-def weight_arrays(kind: str, name: str, weights: Array, *, thin: bool) -> list[str]:
-    """Return all weights row by row. If `thin`: those that are not zero, their places in the row, the rows' ends."""
-    if not thin:
-        return [c_array(kind, f"{name}_weights", weights.ravel())]
+def thin_weights(kind: str, name: str, weights: Array) -> list[str]:
+    """Return the weights that are not zero row by row, their places in the row, the rows' ends."""
     rows, places = np.nonzero(weights)
     ends = np.cumsum(np.bincount(rows, minlength=len(weights)))
     return [
         c_array(kind, f"{name}_weights", weights[rows, places]),
-        c_array(_index_type(weights.shape[1]), f"{name}_weight_places", places),
-        c_array(_index_type(rows.size), f"{name}_weight_ends", ends),
+        c_array(index_type(weights.shape[1]), f"{name}_weight_places", places),
+        c_array(index_type(rows.size), f"{name}_weight_ends", ends),
     ]
 
 
-def _index_type(top: int) -> str:
+def index_type(top: int) -> str:
     """Return the smallest C type that holds 0 to `top`."""
     return "unsigned char" if top < 256 else "unsigned short" if top < 65536 else "unsigned long"
 
@@ -349,20 +320,26 @@ def _index_type(top: int) -> str:
 def _outputs(expansion: ElementExpansion, name: str, padded: int, real: str) -> str:
     """Return the loops from kernel values to decision values."""
     zero = "0.0f" if real == "float" else "0.0"
+    column = "k[{0}]"
+    if expansion.kernel.kind == BUMP:  # here, since it spares a loop
+        column = "(1 - k[{0}]) * (1 - k[{0}]) * ((1 - k[{0}]) * (1 - k[{0}]))"
     if expansion.is_thin:
         return f"""    for (m = 0, e = 0; m < {expansion.intercept.size}; m++) {{
         {real} sum = {zero};
-        for (; e < (int){name}_weight_ends[m]; e++) sum += {name}_weights[e] * k[{name}_weight_places[e]];
-        decision[m] = {name}_offset[m] + sum;
+        for (; e < (int){name}_weight_ends[m]; e++) {{
+            c = {name}_weight_places[e];
+            sum += {name}_weights[e] * ({column.format("c")});
+        }}
+        decision[m] = v[m] + sum;
     }}"""
     zeros = ", ".join([zero] * LANES)
     pairs = " + ".join(f"(sum[{k}] + sum[{k + LANES // 2}])" for k in range(LANES // 2))
     return f"""    for (m = 0; m < {expansion.intercept.size}; m++) {{
         {real} sum[{LANES}] = {{{zeros}}};
-        const {real} *w = {name}_weights + m * {padded};
+        const {real} *w = {name}_numbers + {padded} + m * {padded};
         for (c = 0; c < {padded}; c += {LANES})
-            for (e = 0; e < {LANES}; e++) sum[e] += w[c + e] * k[c + e];
-        decision[m] = {name}_offset[m] + ({pairs});
+            for (e = 0; e < {LANES}; e++) sum[e] += w[c + e] * ({column.format("c + e")});
+        decision[m] = v[m] + ({pairs});
     }}"""
 
 

@@ -13,7 +13,7 @@ from eigensieve._extras import require
 from eigensieve._types import Array, FloatArray
 from eigensieve.elements.expansion import ElementExpansion
 from eigensieve.elements.export_c import Interface
-from eigensieve.elements.kernel import LINEAR, RBF
+from eigensieve.elements.kernel import BUMP, LINEAR, RBF
 
 OPSET = 17
 PRECISIONS = {"single": np.float32, "double": np.float64}
@@ -91,10 +91,10 @@ def _add_columns(graph: _Graph, expansion: ElementExpansion, samples: str) -> No
     at = expansion.starts[:-1, None] + within
     copies = np.where(within == expansion.lengths[:, None] - 1, longest - expansion.lengths[:, None] + 1, 1)
     features, values = expansion.features[at].astype(np.int32), expansion.values[at]
-    scales = (-1.0 if kernel.kind == RBF else 1.0) * expansion.gammas[:, None] / copies
+    scales = {RBF: -1.0, BUMP: 0.25}.get(kernel.kind, 1.0) * expansion.gammas[:, None] / copies
     graph.add("Gather", [samples, graph.constant("features", features)], "read", axis=1)
     seen = graph.as_real("read")
-    if kernel.kind == RBF:
+    if kernel.is_radial:
         graph.add("Sub", [seen, graph.number("values", values)], "difference")
         graph.add("Mul", ["difference", "difference"], "squares")
         graph.add("Mul", ["squares", graph.number("scales", scales)], "terms")
@@ -103,6 +103,14 @@ def _add_columns(graph: _Graph, expansion: ElementExpansion, samples: str) -> No
     graph.add("ReduceSum", ["terms", graph.constant("last", np.array([2]))], "sums", keepdims=0)
     if kernel.kind == RBF:
         graph.add("Exp", ["sums"], "columns")
+    elif kernel.kind == BUMP:
+        # Not Max, which may hide NaN.
+        zero, one = graph.number("zero", np.zeros(1)), graph.number("one", np.ones(1))
+        graph.add("Sub", [one, "sums"], "left")
+        graph.add("Less", ["left", zero], "beyond")
+        graph.add("Where", ["beyond", zero, "left"], "root")
+        graph.add("Mul", ["root", "root"], "square")
+        graph.add("Mul", ["square", "square"], "columns")
     elif kernel.kind == LINEAR:
         graph.add("Identity", ["sums"], "columns")
     else:

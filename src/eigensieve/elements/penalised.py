@@ -195,7 +195,7 @@ class PenalisedFit:
 
 
 def refine_penalised(expansion: ElementExpansion, rows: FloatArray, goal: Goal, max_iter: int) -> ElementExpansion:
-    """Move values, weights and widths together to lower the penalised loss, by L-BFGS (rbf kernel). `rows` has the
+    """Move values, weights and widths together to lower the penalised loss, by L-BFGS (bumps). `rows` has the
     samples (features x samples) in single precision, about their mean. Columns of one width keep one width, so that few
     are stored. Weights of zero stay zero."""
     seen = rows[expansion.features]
@@ -219,7 +219,7 @@ def refine_penalised(expansion: ElementExpansion, rows: FloatArray, goal: Goal, 
         scores = (K.T @ weights.astype(np.float32)).astype(np.float64) + intercept
         pull = goal.loss.mean(scores) - goal.targets
         across = np.ascontiguousarray(pull.T, dtype=np.float32)
-        bump_slopes(seen, expansion.starts, values, gammas, sums, K, weights, across, by_value, by_width)
+        bump_slopes(seen, expansion.starts, values, gammas, sums, weights, across, by_value, by_width)
         gradient = [
             np.where(kept, K @ across.T + goal.ridge * weights, 0.0).ravel(),
             pull.sum(axis=0),

@@ -39,7 +39,7 @@ def single_is_enough(expansion: ElementExpansion, X: FloatArray) -> bool:
 
 class TiledPredictor:
     """Compiled evaluation, column by column in the precision `dtype`, for a tile of samples at once; sums are double.
-    For the RBF kernel, exp - 1 is summed and the weights' total goes into the offset, so large opposite weights cost no
+    For the rbf kernel, exp - 1 is summed and the weights' total goes into the offset, so large opposite weights cost no
     digits."""
 
     def __init__(self, expansion: ElementExpansion, dtype: type) -> None:
@@ -94,7 +94,7 @@ class TablePredictor:
     ) -> "TablePredictor":
         """Tabulate the single-element columns from `low` to `high` with `size` entries, the others in `dtype`."""
         single = expansion.lengths == 1
-        ones = _subset(expansion, single, expansion.intercept)
+        ones = expansion.take(np.flatnonzero(single))
         features = np.unique(ones.features)
         width = np.maximum(high[features] - low[features], np.finfo(np.float32).tiny)
         steps = width / (size - 1)
@@ -112,7 +112,8 @@ class TablePredictor:
         tables -= middles[:, None, :]
         reach = np.maximum(np.abs(low), np.abs(high))
         bound += _table_rounding(tables, reach[features], steps)
-        several = _subset(expansion, ~single, np.zeros_like(expansion.intercept))
+        several = expansion.take(np.flatnonzero(~single))
+        several = replace(several, intercept=np.zeros_like(expansion.intercept))
         bound += single_precision_bound(several, reach)
         return cls(
             np.ascontiguousarray(tables, dtype=np.float32),
@@ -141,20 +142,6 @@ class TablePredictor:
         return out
 
 
-def _subset(expansion: ElementExpansion, kept: BoolArray, intercept: FloatArray) -> ElementExpansion:
-    """Return the expansion with only the kept columns."""
-    elements = np.repeat(kept, expansion.lengths)
-    return replace(
-        expansion,
-        starts=np.concatenate([[0], np.cumsum(expansion.lengths[kept])]).astype(np.int64),
-        features=expansion.features[elements],
-        values=expansion.values[elements],
-        factors=expansion.factors[kept],
-        weights=expansion.weights[kept],
-        intercept=intercept,
-    )
-
-
 def _table_rounding(tables: FloatArray, reach: FloatArray, steps: FloatArray) -> FloatArray:
     """Return what single precision can add to the error of interpolation, per output: rounding of the sample, the first
     abscissa and three operations moves the place in a table, and two entries and two operations are rounded."""
@@ -165,11 +152,11 @@ def _table_rounding(tables: FloatArray, reach: FloatArray, steps: FloatArray) ->
 
 
 def _curvature(expansion: ElementExpansion, mine: BoolArray, low: float, high: float) -> FloatArray:
-    """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns. rbf: 2 gamma, at x = b; linear: 0;
-    poly, at an end of the interval: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2)."""
+    """Return a bound on |d^2 k / dx^2| over [low, high] for single-element columns. rbf, bump: 2 gamma, at x = b.
+    linear: 0. poly, at an end of the interval: gamma^2 b^2 degree (degree - 1) |gamma b x + coef0|^(degree - 2)."""
     kernel = expansion.kernel
     gammas = expansion.gammas[mine]
-    if kernel.kind == RBF:
+    if kernel.is_radial:
         return 2.0 * gammas
     if kernel.kind == LINEAR or kernel.degree < 2:
         return np.zeros(gammas.size)

@@ -16,8 +16,8 @@ from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import Array, FloatArray, IntArray, JsonDict, MatrixLike, RandomState
 from eigensieve.data import one_blas_thread
 from eigensieve.elements import (
+    BUMP,
     LARGEST,
-    RBF,
     ElementExpansion,
     FixedPoint,
     Goal,
@@ -162,7 +162,7 @@ class ElementMachine(SmallMachine):
         goal = self._goal(y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
         rng = generator(self.random_state)
         # The widths are chosen by the features' spreads: they are the gammas themselves.
-        kernel = MaskedKernel(RBF)
+        kernel = MaskedKernel(BUMP)
         plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
         if self.n_elements == "auto":
             plan = self._plan(held_out_size(kernel, X, goal, plan, rng))
@@ -264,8 +264,8 @@ class ElementMachine(SmallMachine):
             Prefix of the functions ``<name>_decision`` and, for classes, ``<name>_predict``.
         precision : {"single", "double", "int8", "int16"}, default="single"
             Type of the samples and of the arithmetic. The file states how far the result can be off. "int8" and "int16"
-            are for processors without a float unit (rbf kernel only): features enter as levels (see `to_levels`), and
-            only whole numbers of 32 bits are computed with.
+            are for processors without a float unit (not for poly and linear): features enter as levels (see
+            `to_levels`), and only whole numbers of 32 bits are computed with.
         scaler : StandardScaler, default=None
             The scaler whose output the machine was fitted on. The file then takes raw values.
 

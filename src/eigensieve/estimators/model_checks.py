@@ -339,7 +339,7 @@ _LEARNED: dict[str, Fields] = {
 """The attributes that `fit` of every estimator learns, besides `_COMMON`."""
 
 _PARTS: dict[str, Fields] = {
-    "MaskedKernel": {"kind": count(high=2), "gamma": real(low=0), "degree": count(high=1000), "coef0": real()},
+    "MaskedKernel": {"kind": count(high=3), "gamma": real(low=0), "degree": count(high=1000), "coef0": real()},
     "ElementExpansion": {
         "kernel": _part("MaskedKernel"),
         "n_features": count(1),

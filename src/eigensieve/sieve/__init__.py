@@ -1,20 +1,7 @@
 """The recommended selection: find the structure of the samples, score the features by it, pick features that show it.
 
-Read in this order:
-
-problem.py : one selection, stage by stage.
-settings.py : the constants of the method.
-target.py : the target as one orthonormal basis.
-unwanted.py : batches, side data and linked pairs, removed from the data before anything else.
-nodes.py : the samples that differ, with weights.
-samples.py : the samples that are compared: all, or landmarks.
-layouts.py : the samples as points, by weighted features or by profiles of counts.
-structure.py : V, which samples belong together: random walks along one local graph.
-rounds.py : weights -> layout -> structure -> scores -> weights.
-labelled.py : a target as the structure, with guesses where few labels are known.
-interactions.py : scores by products of features, where classes show in features only together.
-pick.py : the greedy pick with its two gains, within the user's constraints.
-panel.py : how few of the picks would do.
+``problem`` runs one selection, stage by stage; read it first, then ``settings``, ``target``, ``unwanted``, ``nodes``,
+``samples``, ``layouts``, ``structure``, ``rounds``, ``labelled``, ``interactions``, ``pick`` and ``panel``.
 
 Words
 -----

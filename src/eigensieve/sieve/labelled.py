@@ -35,8 +35,7 @@ class TargetFit:
     columns: FloatArray  # samples x columns of y: TT'y, what the picked features explain
     square_share: float  # how much the squares of the features count
     ridge: float = 1.0  # of the regression that says how much is explained
-    # what the scores are made of; see :mod:`~eigensieve.sieve.interactions`
-    source: Literal["labels", "products"] = "labels"
+    source: Literal["labels", "products"] = "labels"  # what the scores are made of (interactions.py)
 
 
 def fit_target(
@@ -62,7 +61,7 @@ def fit_target(
     if share:
         scores = np.maximum(scores, 0.0) + share * np.maximum(agreement(SquaredData(data), T, donors), 0.0)
     ridge = CENSORED_RIDGE if target.kind == "survival" else 1.0
-    columns = T @ (T.T @ (target.columns if data.roots is None else data.roots[:, None] * target.columns))
+    columns = T if T.shape[1] == 1 else T @ (T.T @ multiplied_rows(target.columns, data.roots))
     return TargetFit(share_present(data) * scores, T, known, columns, share, ridge)
 
 

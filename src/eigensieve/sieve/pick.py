@@ -157,9 +157,7 @@ class Panel:
             self.order.extend(self.features[positions[: max(0, count - len(self.order))]].tolist())
             return
         for position in positions.tolist():
-            if len(self.order) >= count:
-                return
-            if self.open(position):
+            if len(self.order) < count and self.open(position):
                 self.add(position)
 
 

@@ -196,15 +196,8 @@ class Table:
         return not isinstance(self.feature_names, NumberedNames)
 
     def set_apart(self, role: str, name: str) -> "Table":
-        """Return the table with a column that is no feature but has a role; the table itself without such a column.
-
-        Parameters
-        ----------
-        role : str
-            For example "label" or "batch".
-        name : str
-            Of the column.
-        """
+        """Return the table with the column `name` in a role such as "label" or "batch" and no longer a feature; the
+        table itself without such a column."""
         if name in self.text:
             text = {other: cells for other, cells in self.text.items() if other != name}
             column = Column(name, np.array(self.text[name], dtype=str))

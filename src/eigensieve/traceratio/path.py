@@ -32,18 +32,7 @@ class TraceRatioPath:
     within: FloatArray
 
     def subset(self, m: int) -> IntArray:
-        """Return the optimal subset of one size, in O(n).
-
-        Parameters
-        ----------
-        m : int
-            How many features.
-
-        Returns
-        -------
-        features : ndarray of int
-            Column numbers, in column order.
-        """
+        """Return the columns of the optimal subset of m features, in their order, in O(n)."""
         check_size(m, len(self.scores))
         score = self.scores[m - 1]
         if np.isinf(score):
@@ -61,11 +50,6 @@ class TraceRatioPath:
         above the straight line between its ends. From there on the score falls faster than on average. Infinite scores
         are left out of the curve. If it nowhere rises above the line there is no knee, and all usable features are
         kept.
-
-        Parameters
-        ----------
-        min_score : float, default=None
-            The score that the subset must still have.
         """
         if min_score is not None:
             return max(int(np.count_nonzero(self.scores >= min_score)), 1)

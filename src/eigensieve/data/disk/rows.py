@@ -22,7 +22,7 @@ from eigensieve.data.disk.sources import ALIVE, Source, too_little
 from eigensieve.data.disk.stream import StreamedData, fitting
 from eigensieve.data.kinds import as_data
 from eigensieve.data.matrix import DataMatrix, SumFunction, joined
-from eigensieve.data.passes import BlockFunction, Sweep, add_up, ordered_map
+from eigensieve.data.passes import Block, BlockFunction, Sweep, add_up, ordered_map
 from eigensieve.data.stats import ColumnStats
 
 _SLICES = 8  # of each piece of compressed rows: fixed, so that sums do not depend on the number of threads
@@ -77,6 +77,10 @@ class RowStreamedData(StreamedData):
         for small in ordered_map(apply, segments):
             total = total if small is None else add_up(total, small)
         return Sweep(outputs, self._backward(backs) if backs else None, total)
+
+    def sample_sums(self, fn: Callable[[Block], IntArray]) -> IntArray:
+        parts = [[fn(p.block(*some)) for some in _blocks(p, 0, self.n_features)] for _, _, p in self._row_pieces()]
+        return np.concatenate([np.asarray(sum(some)) for some in parts])
 
     def map_sums(self, V: FloatArray, weights: FloatArray, fn: SumFunction) -> FloatArray:
         return fn(slice(0, self.n_features), *self._forward(V, weights))
