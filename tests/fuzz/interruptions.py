@@ -113,7 +113,8 @@ class _Child:
                 (os.POSIX_SPAWN_OPEN, 2, str(said), os.O_WRONLY, 0),
             ]
             own = {**os.environ, "TMPDIR": str(out)}
-            self.pid = os.posix_spawn(sys.executable, command, own, file_actions=files)
+            # a shell lets what it starts in the background ignore SIGINT, and that would be inherited
+            self.pid = os.posix_spawn(sys.executable, command, own, file_actions=files, setsigdef=_HEARD)
         else:
             # Python drops what a signal raises within a fork, so signals wait for the command.
             signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)

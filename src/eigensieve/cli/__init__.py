@@ -10,13 +10,15 @@ fitted method with its samples; a *place* is where an output goes, a path or ``-
 
 import sys
 
+from eigensieve._files import signals_held
 from eigensieve.cli.errors import ExitCode
 
 
 def main() -> None:
     """Run the command line; the entry point of the ``eigensieve`` script."""
     try:
-        from eigensieve.cli.app import run
+        with signals_held():  # compiled code turns what a signal raises into an ImportError, and libraries drop those
+            from eigensieve.cli.app import run
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         if package not in {"typer", "rich"}:

@@ -4,9 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from eigensieve._types import JsonDict
-
-Params = JsonDict
+Params = dict[str, Any]  # that of _types imports numpy, and signals do not wait yet
 
 
 @dataclass(frozen=True)

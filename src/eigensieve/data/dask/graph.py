@@ -212,10 +212,6 @@ class Segment:
         return [0, *np.cumsum([last - first for first, last in self.features]).tolist()]
 
     @property
-    def size(self) -> int:
-        return self.edges[-1]
-
-    @property
     def in_one_chunk(self) -> bool:
         """Whether all samples of a piece are in one chunk."""
         return len(self.raws[0]) == 1

@@ -107,7 +107,7 @@ class DaskData(DataMatrix):
         )
 
         def unpacked(which: int) -> BoolArray:
-            bits = [np.unpackbits(f[which], count=s.size) for f, s in zip(flags, self.grid, strict=True)]
+            bits = [np.unpackbits(f[which], count=s.edges[-1]) for f, s in zip(flags, self.grid, strict=True)]
             return joined(self.grid, bits, (self.n_features,), bool)
 
         return WorkerStats([unpacked(which) for which in range(3)], self.n_samples, self._statistic)
@@ -240,7 +240,7 @@ class DaskData(DataMatrix):
             return A
         if A.size == 0 or (A.flat[0] == A).all():
             value = float(A.flat[0]) if A.size else 0.0
-            filled = tuple(Filled(value, (segment.size, *A.shape[1:]), A.dtype) for segment in self.grid)
+            filled = tuple(Filled(value, (segment.edges[-1], *A.shape[1:]), A.dtype) for segment in self.grid)
             return WorkerArray(filled, A.shape, A.dtype)
         kept: list[tuple[FloatArray, WorkerArray]] = self.shared.kept.get("placed", [])
         for seen, placed in kept:
