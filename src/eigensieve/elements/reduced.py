@@ -82,7 +82,8 @@ def construct_vectors(
         beta = best_weights(kernel, B, alpha, Z) if len(Z) else np.empty((0, alpha.shape[1]))
         V = np.vstack([B, Z])
         a = np.vstack([alpha, -beta])
-        a = a @ _leading_direction(kernel, V, a)
+        # the unit mixture of the outputs along which the residual is largest
+        a = a @ np.linalg.eigh(a.T @ kernel.full(V, V) @ a)[1][:, -1]
         probabilities = np.abs(a[: len(B)]) + np.finfo(float).tiny
         starts = rng.choice(len(B), size=n_starts, p=probabilities / probabilities.sum())
         found = [_one_vector(kernel, V, a, B[s], max_iter) for s in starts]
@@ -128,14 +129,6 @@ def _kernel_gradient(kernel: MaskedKernel, Z: FloatArray, V: FloatArray, W: Floa
         return 2.0 * kernel.gamma * (S @ V - S.sum(axis=1)[:, None] * Z)
     inner = (kernel.gamma * (Z @ V.T) + kernel.coef0) ** (kernel.degree - 1)
     return kernel.gamma * kernel.degree * ((W * inner) @ V)
-
-
-def _leading_direction(kernel: MaskedKernel, V: FloatArray, a: FloatArray) -> FloatArray:
-    """Return the unit mixture of the outputs along which the residual is largest."""
-    if a.shape[1] == 1:
-        return np.ones(1)
-    gram = a.T @ kernel.full(V, V) @ a
-    return np.linalg.eigh(gram)[1][:, -1]
 
 
 def _quality(kernel: MaskedKernel, V: FloatArray, a: FloatArray, z: FloatArray) -> float:

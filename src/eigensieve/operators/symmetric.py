@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from eigensieve._types import FloatArray
 
@@ -24,10 +23,6 @@ class SymmetricOperator(ABC):
     def to_dense(self) -> FloatArray:
         """Form the matrix, column by column: for few rows only."""
         return np.column_stack([self.matvec(unit) for unit in np.eye(self.size)])
-
-    def as_linear_operator(self) -> LinearOperator:
-        """Return a scipy view, for its eigensolvers, which ask for products with vectors."""
-        return LinearOperator((self.size, self.size), matvec=self.matvec, rmatvec=self.matvec, dtype=np.float64)
 
 
 def check_symmetric_operator(

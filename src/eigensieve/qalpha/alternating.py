@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from eigensieve._types import BoolArray, DType, FloatArray
 from eigensieve.operators import SymmetricOperator, leading_eigenvectors
@@ -151,6 +151,7 @@ def leading_vectors(
         dense = part.to_dense()
         values, vectors = np.linalg.eigh((dense + dense.T) / 2)
     else:
-        values, vectors = eigsh(part.as_linear_operator(), k=count, which="LA", v0=guess[usable], tol=tolerance)
+        operator = LinearOperator((part.size, part.size), matvec=part.matvec, dtype=np.float64)
+        values, vectors = eigsh(operator, k=count, which="LA", v0=guess[usable], tol=tolerance)
     order = np.argsort(-values)[:count]
     return values[order], part.whole(vectors[:, order])

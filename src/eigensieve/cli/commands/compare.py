@@ -39,20 +39,12 @@ def _with(name: str, **params: Any) -> Chooser:
     return choose
 
 
-def _variance(X: MatrixLike, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
-    return np.argsort(-as_data(X).stats().centered_norm, kind="stable")[:count]
-
-
 def _f_test(X: MatrixLike, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
     from sklearn.feature_selection import f_classif, f_regression
 
     with np.errstate(all="ignore"):
         values = (f_regression if y.dtype.kind == "f" else f_classif)(X, y)[0]
     return np.argsort(-np.nan_to_num(values), kind="stable")[:count]
-
-
-def _random(X: MatrixLike, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
-    return np.random.default_rng(seed).choice(X.shape[1], count, replace=False)
 
 
 def _sieve_labels(X: MatrixLike, y: Array, batches: Array | None, count: int, seed: int) -> IntArray:
@@ -64,8 +56,14 @@ CHOOSERS: dict[str, tuple[Chooser, str]] = {
     "sieve": (_with("sieve", supervision="ignore"), "no labels"),
     "qalpha": (_with("qalpha", supervision="ignore"), "no labels"),
     "laplacian": (_with("trace-ratio", score="laplacian", scale=True), "no labels"),
-    "variance": (_variance, "no labels"),
-    "random": (_random, "no labels"),
+    "variance": (
+        lambda X, y, b, count, s: np.argsort(-as_data(X).stats().centered_norm, kind="stable")[:count],
+        "no labels",
+    ),
+    "random": (
+        lambda X, y, b, count, s: np.random.default_rng(s).choice(X.shape[1], count, replace=False),
+        "no labels",
+    ),
     "sieve-labels": (_sieve_labels, "labels"),
     "qalpha-labels": (_with("qalpha"), "labels"),
     "f-test": (_f_test, "labels"),
