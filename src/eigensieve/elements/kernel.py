@@ -7,11 +7,11 @@ Every supported kernel is a scalar function of a sum over features,
     linear:  sum_i x_i b_i
     bump:    max(0, 1 - gamma / 4 * sum_i (x_i - b_i)^2)^4
 
-The bump is bent like the rbf kernel at its top and ends at a distance of 2 / sqrt(gamma). No SVM has it. It takes three
-products where the exponential takes ten, on any processor.
-
 so adding one feature to a masked column needs the running sum and one new term. That costs O(samples), whatever the
 number of features (Avidan, section 4; the masking matrix is equation 7).
+
+The bump is bent like the rbf kernel at its top and ends at a distance of 2 / sqrt(gamma). No SVM has it. It takes three
+products where the exponential takes ten, on any processor.
 """
 
 from dataclasses import dataclass
@@ -86,11 +86,11 @@ class MaskedKernel:
 
     def sums(self, X: FloatArray, B: FloatArray) -> FloatArray:
         """Return the sums over all features (samples x basis vectors)."""
-        if self.kind == RBF:  # far from zero the squares would hide the distances
+        if self.is_radial:  # far from zero the squares would hide the distances
             middle = B.mean(axis=0)
             X, B = X - middle, B - middle
         sums = X @ B.T
-        if self.kind == RBF:
+        if self.is_radial:
             sums *= -2.0
             sums += (X * X).sum(axis=1)[:, None]
             sums += (B * B).sum(axis=1)[None, :]
