@@ -204,7 +204,7 @@ class SparseBlock:
         return sums, squares, self.scale
 
     def raw_stored(self) -> tuple[int, IntArray, IntArray, FloatArray] | None:
-        """Return the number of samples, and rows, columns and values of what is stored; None if centred or scaled."""
+        """Return the number of samples and the stored rows, columns and values; None if centred or scaled."""
         if self.center.any() or (self.scale != 1.0).any():
             return None
         here = slice(int(self.indptr[0]), int(self.indptr[-1]))
