@@ -268,7 +268,9 @@ def bump_tables(sharpness: FloatArray) -> tuple[FloatArray, IntArray]:
     narrow = 2.0 * sharpness * BINS_PER_DEVIATION**2
     joined = np.where(16.0 * narrow <= 1.0, 4, np.where(4.0 * narrow <= 1.0, 2, 1))
     apart = np.arange(2 * BINS - 1, dtype=np.float32) - (BINS // joined - 1)[..., None].astype(np.float32)
-    roots = np.maximum(1.0 - (0.25 * sharpness * joined**2)[..., None].astype(np.float32) * apart**2, np.float32(0.0))
+    # A factor of 1 leaves the bump its own bin alone, and more would be the same.
+    factor = np.minimum(0.25 * sharpness * joined**2, 1.0)[..., None].astype(np.float32)
+    roots = np.maximum(1.0 - factor * apart**2, np.float32(0.0))
     return (roots * roots) ** 2, joined
 
 
