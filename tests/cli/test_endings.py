@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import eigensieve.cli
 from cli.conftest import program
 from eigensieve import save_model
 from eigensieve.cli import outputs
@@ -38,6 +39,19 @@ def test_damaged_input_is_an_input_problem(cli, tmp_path, ending, damage):
     if ending in (".csv", ".svm") and damage == "cut":
         return  # half of a text may be one
     assert code == 3 and str(path) in err and err.count("\n") == 1, err
+
+
+def test_ctrl_c_while_libraries_are_imported_ends_in_a_line(monkeypatch, capsys):
+    @contextlib.contextmanager
+    def interrupted():
+        yield
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("eigensieve.cli.signals_held", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        eigensieve.cli.main()
+    assert stopped.value.code == 130
+    assert capsys.readouterr().err == "error: Interrupted. Nothing was written; run the command again to start over.\n"
 
 
 @pytest.mark.parametrize("error", [EOFError("end"), MemoryError("8 TiB"), OSError("no"), ValueError("bad")])

@@ -19,6 +19,9 @@ def main() -> None:
     try:
         with signals_held():  # compiled code turns what a signal raises into an ImportError, and libraries drop those
             from eigensieve.cli.app import run
+    except KeyboardInterrupt:  # it came during the imports, before there was anything to write
+        print("error: Interrupted. Nothing was written; run the command again to start over.", file=sys.stderr)
+        sys.exit(ExitCode.INTERRUPTED)
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         if package not in {"typer", "rich"}:
