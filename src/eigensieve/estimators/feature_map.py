@@ -74,8 +74,8 @@ class FeatureMap(BaseQAlpha):
         Q of every round; with labels, the span of the class indicators.
     objectives_ : ndarray of shape (n_rounds,)
         Criterion of every round.
-    start_objectives_ : ndarray of shape (n_rounds, n_init)
-        The criterion that every start of a round reached; NaN where it vanished. With labels there is one start.
+    start_objectives_, starts_finished_ : ndarrays of shape (n_rounds, n_init)
+        As in :class:`QAlphaSelector`, for every round. With labels there is one start.
     overlaps_ : ndarray of shape (n_rounds,)
         How much of a round's embedding an earlier round shows already: mean squared canonical correlation with the
         nearest one. 0 for the first round, 1 for the same structure again.
@@ -163,6 +163,7 @@ class FeatureMap(BaseQAlpha):
         self.embeddings_ = np.stack([each.result.embedding for each in rounds])
         self.objectives_ = np.array([each.result.objective for each in rounds])
         self.start_objectives_ = np.array([each.result.start_objectives for each in rounds])
+        self.starts_finished_ = np.array([each.result.starts_finished for each in rounds])
         self.overlaps_ = overlaps(self.embeddings_)
         self.same_structure_ = self.overlaps_ > SAME_STRUCTURE
         self.n_iter_ = sum(each.result.n_iter for each in rounds)

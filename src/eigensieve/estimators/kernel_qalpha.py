@@ -95,9 +95,9 @@ class KernelQAlphaSelector(BaseQAlpha):
         semidefinite, so no eigenvalue of V is off by more than this share of V's trace.
     n_components_ : int
         Dimensions of the space the features were mapped to.
-    weights_, ranking_, selection_order_, support_, eigenvalues_, objective_, start_objectives_, n_iter_, converged_
+    weights_, ranking_, selection_order_, support_, eigenvalues_, objective_, start_objectives_, starts_finished_
         As in :class:`QAlphaSelector`.
-    sparsity_gap_, negative_weight_fraction_, n_features_in_, feature_names_in_
+    n_iter_, converged_, sparsity_gap_, negative_weight_fraction_, n_features_in_, feature_names_in_
         As in :class:`QAlphaSelector`.
 
     References

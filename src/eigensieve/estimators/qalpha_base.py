@@ -144,6 +144,7 @@ class BaseQAlpha(BaseSelector):
         self.eigenvalues_ = result.eigenvalues
         self.objective_ = result.objective
         self.start_objectives_ = np.array(result.start_objectives)
+        self.starts_finished_ = np.array(result.starts_finished)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.sparsity_gap_ = 1.0 if support.all() or not support.any() else sparsity_gap(weights, support)
