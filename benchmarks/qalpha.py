@@ -196,7 +196,8 @@ def several(repeats: int) -> None:
             rows.append(row)
             print(
                 f"{criterion}, {name} {X.shape}, k = {k}: {row[0]:.2f} fits, ten whole searches {row[1]:.1f}; "
-                f"criterion {row[2]:.4f} of the best whole search, first start alone {row[3]:.4f}; finished {row[4]:.0f} of 10",
+                f"criterion {row[2]:.4f} of the best whole search, first start alone {row[3]:.4f}; "
+                f"finished {row[4]:.0f} of 10",
                 flush=True,
             )
         ratio, whole, best, first, finished = np.array(rows).T
