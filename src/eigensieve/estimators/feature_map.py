@@ -14,16 +14,7 @@ from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, check_data, featu
 from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
 from eigensieve.operators import StandardAffinity
-from eigensieve.qalpha import (
-    SAME_STRUCTURE,
-    SIDE_STRENGTH,
-    TAU,
-    Problem,
-    Round,
-    check_start,
-    map_rounds,
-    overlaps,
-)
+from eigensieve.qalpha import SAME_STRUCTURE, SIDE_STRENGTH, TAU, Problem, Round, check_start, map_rounds, overlaps
 
 
 @dataclass(eq=False, repr=False)
@@ -200,26 +191,11 @@ class FeatureMap(BaseQAlpha):
         frame.index.name = "feature"
         return frame
 
-    def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> Any:
-        """Draw every feature as an ellipse at its coordinates, with its relevance in the two rounds as axes.
-
-        Parameters
-        ----------
-        rounds : tuple of 2 ints, default=(0, 1)
-            The rounds on the horizontal and the vertical axis.
-        n_labels : int, default=20
-            How many of the largest ellipses carry the feature's name.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        display : FeatureMapDisplay
-            With attributes `ax_` and `figure_`.
-        """
+    def plot(self, **options: Any) -> Any:
+        """Draw every feature as an ellipse: :meth:`eigensieve.plotting.FeatureMapDisplay.from_estimator`, with its options."""
         # Imported by name: drawing stands above the estimators, and they must not depend on it.
         display = import_module("eigensieve.plotting.feature_map").FeatureMapDisplay
-        return display.from_estimator(self, rounds=rounds, n_labels=n_labels, ax=ax)
+        return display.from_estimator(self, **options)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
