@@ -192,7 +192,13 @@ class FeatureMap(BaseQAlpha):
         return frame
 
     def plot(self, **options: Any) -> Any:
-        """Draw every feature as an ellipse: :meth:`eigensieve.plotting.FeatureMapDisplay.from_estimator`, with its options."""
+        """Draw every feature as an ellipse at its coordinates, with its relevance in two rounds as axes.
+
+        Parameters
+        ----------
+        **options
+            As in :meth:`eigensieve.plotting.FeatureMapDisplay.from_estimator`: ``rounds``, ``n_labels``, ``ax``, ...
+        """
         # Imported by name: drawing stands above the estimators, and they must not depend on it.
         display = import_module("eigensieve.plotting.feature_map").FeatureMapDisplay
         return display.from_estimator(self, **options)
