@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from eigensieve import FeatureMap, KernelQAlphaSelector, QAlphaSelector, SieveSelector, TraceRatioSelector, open_data
 from eigensieve.data import as_data
 from eigensieve.qalpha import subspace
+from eigensieve.qalpha.checkpoint import Checkpoint
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -87,15 +88,34 @@ def test_the_papers_solvers_resume_too(X: np.ndarray, tmp_path: Path, solver: st
     np.testing.assert_array_equal(resumed.weights_, whole.weights_)
 
 
-def test_restarts_are_resumed_one_by_one(X: np.ndarray, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"solver_options": {"init": "random", "n_init": 3, "tol": 1e-6}, "random_state": 0}
-    whole = selector(**settings).fit(X)
+@pytest.mark.parametrize("storage", ["memory", "dask"])
+@pytest.mark.parametrize(("folder", "at"), [("start-0", 3), ("climb-1", 6), ("start-[1-3]", 2)])
+def test_several_starts_are_resumed_where_they_stopped(
+    X: np.ndarray, tmp_path: Path, storage: str, folder: str, at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Interrupted in the first search, while the others climb, and in the search from the best of them."""
+    data = X if storage == "memory" else da.from_array(X, chunks=(40, 150))
+    settings: dict[str, Any] = {"solver_options": {"init": "random", "n_init": 4, "tol": 1e-6}, "random_state": 0}
+    whole = selector(**settings).fit(data)
+    plain = Checkpoint.save
+
+    def save(self: Checkpoint, step: int, *arrays: Any) -> None:
+        plain(self, step, *arrays)
+        if self.folder.match(folder) and step == at:
+            raise KeyboardInterrupt
+
     model = selector(**settings)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        interrupt(monkeypatch, at=whole.n_iter_ + 8)
+    with monkeypatch.context() as context:
+        context.setattr(Checkpoint, "save", save)
         with pytest.raises(KeyboardInterrupt):
-            model.fit(X, checkpoint=tmp_path)
-    np.testing.assert_array_equal(model.fit(X, checkpoint=tmp_path).weights_, whole.weights_)
+            model.fit(data, checkpoint=tmp_path)
+    model.fit(data, checkpoint=tmp_path)
+    assert model.n_passes_ < whole.n_passes_
+    np.testing.assert_array_equal(model.weights_, whole.weights_)
+    np.testing.assert_array_equal(model.start_objectives_, whole.start_objectives_)
+    again = selector(**settings).fit(data, checkpoint=tmp_path)
+    np.testing.assert_array_equal(again.start_objectives_, whole.start_objectives_)
+    assert again.n_passes_ < 8  # statistics and the check of the data alone
 
 
 def test_a_checkpoint_of_another_run_is_refused(X: np.ndarray, tmp_path: Path) -> None:

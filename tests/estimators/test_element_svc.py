@@ -410,15 +410,13 @@ class TestBadInput:
 
 
 def test_interrupt_leaves_the_estimator_as_before(data, monkeypatch):
-    import eigensieve.estimators.element_machine as module
-
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
     X, y = data
     model = ElementSelectedSVC(SVC(), match="decision", n_elements=20, random_state=0).fit(X, y)
     before = model.decision_function(X)
-    monkeypatch.setattr(module, "select", interrupted)
+    monkeypatch.setattr("eigensieve.elements.select", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.set_params(n_elements=40).fit(X, y)
     np.testing.assert_array_equal(model.decision_function(X), before)

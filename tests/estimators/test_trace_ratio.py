@@ -20,6 +20,7 @@ from eigensieve import TraceRatioSelector, fisher_score, laplacian_score, select
 from eigensieve.datasets import list_real, load_real
 from eigensieve.estimators import trace_ratio
 from eigensieve.graphs import knn_graph
+from eigensieve.traceratio import best_subset
 from reference import trace_ratio as reference
 from support.backends import IN_MEMORY
 
@@ -273,7 +274,7 @@ def test_an_interrupted_fit_leaves_the_selector_as_it_was(wine, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(trace_ratio, "diagonals", interrupt)
+    monkeypatch.setattr("eigensieve.traceratio.diagonals", interrupt)
     with pytest.raises(KeyboardInterrupt):
         selector.fit(X[::2], y[::2])
     np.testing.assert_array_equal(selector.support_, before)
@@ -310,7 +311,7 @@ def test_few_steps_on_real_data(name):
         b, e = selector.between_scatter_, selector.within_scatter_
         n = int(((b > 0) | (e > 0)).sum())
         for m in np.unique(np.geomspace(1, n, 12).astype(int)):
-            result = trace_ratio.best_subset(b, e, m)
+            result = best_subset(b, e, m)
             assert result.n_iter <= 7  # one more than the six that nearly all sets need
             assert len(result.subset) == m
             assert all(np.diff(result.history) > 0)

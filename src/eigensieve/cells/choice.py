@@ -4,20 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import eigensieve.estimators as estimators
 from eigensieve._types import BoolArray, FloatArray, IntArray
 from eigensieve.data import DataMatrix, one_blas_thread, value_orders, without_gaps
-from eigensieve.estimators import (
-    Known,
-    SieveSelector,
-    check_data,
-    check_room,
-    generator,
-    progress_of,
-    read_batches,
-    read_constraints,
-    read_donors,
-    read_side,
-)
 from eigensieve.evidence import Exchange, agreement, discover
 from eigensieve.sieve import Panel, Rounds, Unwanted, clean, compared_samples
 
@@ -37,7 +26,7 @@ class Choice:
 
 
 @one_blas_thread()
-def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: bool) -> Choice:
+def choose(model: estimators.SieveSelector, data: DataMatrix, known: estimators.Known, *, amounts: bool) -> Choice:
     """Choose by cell types where there are any, and otherwise by the structure of the cells.
 
     `model` has the number of genes to choose. With `amounts` nothing is negative, so that a gene's effect can be
@@ -46,14 +35,14 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
     if known.y is not None:
         model._fit_known(data, known)
         return Choice(model.selection_order_, model.weights_, model.embedding_)
-    raw = check_data(model, data, min_samples=4)
+    raw = estimators.check_data(model, data, min_samples=4)
     usable = model._check_some_vary(raw)
-    count, constraints = model._count(usable), read_constraints(model, usable)
-    check_room(model, count, constraints, usable)
-    batches = None if known.batches is None else read_batches(model, raw, known.batches)
-    donors = None if known.groups is None else read_donors(model, raw, known.groups)
-    side = None if known.side is None else read_side(model, raw, known.side)
-    progress = progress_of(model)
+    count, constraints = model._count(usable), estimators.read_constraints(model, usable)
+    estimators.check_room(model, count, constraints, usable)
+    batches = None if known.batches is None else estimators.read_batches(model, raw, known.batches)
+    donors = None if known.groups is None else estimators.read_donors(model, raw, known.groups)
+    side = None if known.side is None else estimators.read_side(model, raw, known.side)
+    progress = estimators.progress_of(model)
     if raw.shared.gaps is not None and batches is not None:
         raw = without_gaps(raw, Unwanted(batches).span(raw.n_samples))
     cleaned = clean(raw.standardized("center"), usable, Unwanted(batches, side, covariates=known.covariates))
@@ -78,7 +67,7 @@ def choose(model: SieveSelector, data: DataMatrix, known: Known, *, amounts: boo
             cleaned.usable,
             structure,
             fdr=model.fdr,
-            rng=generator(model.random_state),
+            rng=estimators.generator(model.random_state),
             tested=candidates,
             exchange=Exchange(batches, donors),
             orders=value_orders(raw),

@@ -19,20 +19,12 @@ import typer
 from eigensieve._files import ENDING
 from eigensieve._types import JsonDict
 from eigensieve._version import __version__
+from eigensieve.cli import errors
 from eigensieve.cli.commands import COMMANDS
 from eigensieve.cli.console import CLOSED, printable
-from eigensieve.cli.errors import (
-    CommandError,
-    ExitCode,
-    Terminated,
-    disk_full,
-    explain_os_error,
-    one_line,
-    out_of_memory,
-)
 from eigensieve.cli.outputs import PUBLISHED, discard_staged
 
-_CODES = "\n\n".join(f"{int(code)}  {code.meaning}" for code in ExitCode)
+_CODES = "\n\n".join(f"{int(code)}  {code.meaning}" for code in errors.ExitCode)
 
 _CLICK_ERROR: type[Exception] = next(  # its home differs between versions of typer
     cls for cls in typer.BadParameter.__mro__ if cls.__name__ == "ClickException"
@@ -128,7 +120,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = _run(arguments)
         _heard.append(math.inf)
-    except (Terminated, KeyboardInterrupt) as end:  # it came when the command was over
+    except (errors.Terminated, KeyboardInterrupt) as end:  # it came when the command was over
         code = _fail_ended(end)
     finally:
         _heard.append(math.inf)
@@ -159,46 +151,46 @@ def _run(arguments: Sequence[str]) -> int:
         return _outcome(outcome)
     except typer.Exit as stop:
         return _outcome(stop.exit_code)
-    except (Terminated, KeyboardInterrupt, typer.Abort) as end:
+    except (errors.Terminated, KeyboardInterrupt, typer.Abort) as end:
         return _fail_ended(end)
     except (BrokenPipeError, SystemExit) as stop:
         if not isinstance(stop, BrokenPipeError) and not isinstance(stop.__context__, BrokenPipeError):
             raise
         # keep Python from complaining at exit that the reader of our output has gone (``| head``)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
+        return errors.ExitCode.OK
     except Exception as problem:
         return _fail_ended(_ends[-1]) if _ends else _explained(problem)
 
 
 def _explained(problem: Exception) -> int:
-    if isinstance(problem, CommandError):
-        return _fail(one_line(problem), problem.code, problem)
+    if isinstance(problem, errors.CommandError):
+        return _fail(errors.one_line(problem), problem.code, problem)
     if isinstance(problem, _CLICK_ERROR):  # typer's own message with where to find help; none without a command
-        message = one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]  # of click
+        message = errors.one_line(problem.format_message()).rstrip(".")  # type: ignore[attr-defined]  # of click
         context = getattr(problem, "ctx", None)
         command = context.command_path if context is not None else "eigensieve"
         help = f"{message}. See '{command} --help'."
-        return _fail(help, ExitCode.USAGE, problem) if message else ExitCode.USAGE
+        return _fail(help, errors.ExitCode.USAGE, problem) if message else errors.ExitCode.USAGE
     if isinstance(problem, ImportError) and "pip install" in str(problem):
-        return _fail(one_line(problem), ExitCode.MISSING_PACKAGE, problem)
+        return _fail(errors.one_line(problem), errors.ExitCode.MISSING_PACKAGE, problem)
     if isinstance(problem, MemoryError):
-        return _fail(out_of_memory(problem), ExitCode.INPUT, problem)
-    if isinstance(problem, OSError) and disk_full(problem):
+        return _fail(errors.out_of_memory(problem), errors.ExitCode.INPUT, problem)
+    if isinstance(problem, OSError) and errors.disk_full(problem):
         already = f" Already written: {', '.join(PUBLISHED)}." if PUBLISHED else ""
-        refused = explain_os_error(problem, problem.filename or "standard output", "writing")
-        return _fail(refused + already, ExitCode.OUTPUT, problem)
+        refused = errors.explain_os_error(problem, problem.filename or "standard output", "writing")
+        return _fail(refused + already, errors.ExitCode.OUTPUT, problem)
     if "can't start new thread" in str(problem):
-        return _fail(out_of_memory("a thread cannot be started"), ExitCode.INPUT, problem)
-    bug = f"Unexpected {type(problem).__name__}: {one_line(problem)}. Please report it; EIGENSIEVE_DEBUG=1 shows where."
-    return _fail(bug, ExitCode.INTERNAL, problem)
+        return _fail(errors.out_of_memory("a thread cannot be started"), errors.ExitCode.INPUT, problem)
+    bug = f"Unexpected {type(problem).__name__}: {errors.one_line(problem)}. "
+    return _fail(f"{bug}Please report it; EIGENSIEVE_DEBUG=1 shows where.", errors.ExitCode.INTERNAL, problem)
 
 
 def _outcome(code: object) -> int:
     """The exit code for what typer returned. Newer versions catch Ctrl-C themselves and only return its code."""
-    if code == ExitCode.INTERRUPTED:
+    if code == errors.ExitCode.INTERRUPTED:
         return _fail_ended(KeyboardInterrupt())
-    return code if isinstance(code, int) else ExitCode.OK
+    return code if isinstance(code, int) else errors.ExitCode.OK
 
 
 def _catch_signals() -> dict[int, Any]:
@@ -213,16 +205,16 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
     if _heard and now - _heard[-1] < _CLEANING:
         return
     _heard.append(now)
-    told = ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.HANGUP
-    _ends.append(KeyboardInterrupt() if number == signal.SIGINT else Terminated(told))
+    told = errors.ExitCode.TERMINATED if number == signal.SIGTERM else errors.ExitCode.HANGUP
+    _ends.append(KeyboardInterrupt() if number == signal.SIGINT else errors.Terminated(told))
     raise _ends[-1]
 
 
 def _send_again(dropped: Any) -> None:
     """Send a signal once more whose exception came up in a destructor: Python drops those."""
     error = dropped.exc_value
-    if isinstance(error, Terminated | KeyboardInterrupt):
-        number = int(error.code) - 128 if isinstance(error, Terminated) else int(signal.SIGINT)
+    if isinstance(error, errors.Terminated | KeyboardInterrupt):
+        number = int(error.code) - 128 if isinstance(error, errors.Terminated) else int(signal.SIGINT)
         _heard.clear()
         threading.Timer(_AGAIN, os.kill, (os.getpid(), number)).start()
     else:
@@ -237,12 +229,12 @@ def _ended(how: str) -> str:
 
 
 def _fail_ended(end: BaseException) -> int:
-    if not isinstance(end, Terminated):
-        return _fail(_ended("Interrupted"), ExitCode.INTERRUPTED)
-    return _fail(_ended("Terminated" if end.code == ExitCode.TERMINATED else "Hung up"), end.code)
+    if not isinstance(end, errors.Terminated):
+        return _fail(_ended("Interrupted"), errors.ExitCode.INTERRUPTED)
+    return _fail(_ended("Terminated" if end.code == errors.ExitCode.TERMINATED else "Hung up"), end.code)
 
 
-def _fail(message: str, code: ExitCode, problem: BaseException | None = None) -> int:
+def _fail(message: str, code: errors.ExitCode, problem: BaseException | None = None) -> int:
     if problem is not None and os.environ.get("EIGENSIEVE_DEBUG"):
         import traceback
 

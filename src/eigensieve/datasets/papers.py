@@ -215,10 +215,6 @@ def make_hidden_signs(
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
 
-    Returns
-    -------
-    data : SyntheticData
-
     Notes
     -----
     The papers do not say when the data is centred. Here it is centred before the signs are applied: the products then
@@ -298,10 +294,6 @@ def make_two_solutions(
         Strength of features "A", "B", "C" relative to "1", "2", "3", before they are summed.
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
-
-    Returns
-    -------
-    data : TwoSolutions
 
     Notes
     -----

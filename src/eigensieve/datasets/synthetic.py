@@ -77,10 +77,6 @@ def make_planted_clusters(
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same result.
 
-    Returns
-    -------
-    data : SyntheticData
-
     Notes
     -----
     The noise is drawn straight into the result, by several threads, so no second array of its size exists. The result
@@ -194,10 +190,6 @@ def make_single_cells(
         Variance of a gene's true level in like cells, over the square of its mean. 0 leaves the Poisson noise alone.
     random_state : int, numpy.random.Generator or None
         Seed; the same seed gives the same cells.
-
-    Returns
-    -------
-    cells : SingleCells
 
     Notes
     -----

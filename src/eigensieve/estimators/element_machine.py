@@ -11,38 +11,17 @@ from scipy.sparse import csc_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+import eigensieve.elements as elements
 from eigensieve._progress import progress_for
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import Array, FloatArray, IntArray, JsonDict, MatrixLike, RandomState
 from eigensieve.data import one_blas_thread
-from eigensieve.elements import (
-    BUMP,
-    LARGEST,
-    ElementExpansion,
-    FixedPoint,
-    Goal,
-    Interface,
-    MaskedKernel,
-    Plan,
-    Predictor,
-    PrintedState,
-    Selection,
-    SelectionState,
-    TablePredictor,
-    TiledPredictor,
-    as_columns,
-    fit_labels,
-    held_out_size,
-    select,
-    single_is_enough,
-    solve_weights,
-)
 from eigensieve.estimators.base import AT_LEAST_ONE, AUTO, NOT_NEGATIVE, generator, warn_user
 from eigensieve.estimators.kernel_machine import KernelMachine, is_given
 from eigensieve.estimators.small_machine import SmallMachine
 
 Precision = Literal["single", "double", "int8", "int16"]
-Matched = tuple[FloatArray, Selection, ElementExpansion]
+Matched = tuple[FloatArray, elements.Selection, elements.ElementExpansion]
 """Basis vectors, the masked columns of them that were selected, and the machine they make."""
 
 _OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
@@ -109,10 +88,10 @@ class ElementMachine(SmallMachine):
                 basis, selection, expansion = self._match_machine(machine, X_valid, match)
         self._expansion = expansion
         self._low, self._high = X_valid.min(axis=0).astype(np.float64), X_valid.max(axis=0).astype(np.float64)
-        self._single = single_is_enough(expansion, X_valid)
+        self._single = elements.single_is_enough(expansion, X_valid)
         self._learn_elements(basis, selection)
         self._build_predictor()
-        if isinstance(self._predictor, TablePredictor):
+        if isinstance(self._predictor, elements.TablePredictor):
             self.table_error_bound_ = float(self._predictor.error_bound.max())
         self.match_ = match
         self._learn_machine(machine, expansion.intercept, y)
@@ -134,15 +113,19 @@ class ElementMachine(SmallMachine):
 
             progress = progress_for(type(self).__name__, self.verbose)
             basis = refine_values(machine.full.kernel, X, basis, columns, machine.decisions, ridge, progress=progress)
-        design = SelectionState(machine.full.kernel, X, basis, machine.decisions).design(columns)
+        design = elements.SelectionState(machine.full.kernel, X, basis, machine.decisions).design(columns)
         if match == "kernel":
             intercept = machine.full.intercept
             weights = np.linalg.lstsq(design, machine.decisions - intercept, rcond=None)[0]
         else:
-            weights, intercept = solve_weights(design, machine.decisions, ridge)
-        return basis, selection, ElementExpansion.build(machine.full.kernel, basis, columns, weights, intercept)
+            weights, intercept = elements.solve_weights(design, machine.decisions, ridge)
+        return (
+            basis,
+            selection,
+            elements.ElementExpansion.build(machine.full.kernel, basis, columns, weights, intercept),
+        )
 
-    def _select(self, machine: KernelMachine, X: FloatArray, match: str) -> Selection:
+    def _select(self, machine: KernelMachine, X: FloatArray, match: str) -> elements.Selection:
         n_basis, n_features = machine.full.basis.shape
         plan = self._plan(self._budget(match, n_basis, n_features))
         smallest = plan.smallest(n_basis, n_features)
@@ -151,10 +134,10 @@ class ElementMachine(SmallMachine):
             raise self._wrong("n_elements", must, self.n_elements)
         kernel, basis = machine.full.kernel, machine.full.basis
         if match == "kernel":
-            state: SelectionState = PrintedState(kernel, X, basis)
+            state: elements.SelectionState = elements.PrintedState(kernel, X, basis)
         else:
-            state = SelectionState(kernel, X, basis, machine.decisions)
-        selection = select(plan, state, machine.full.alpha, generator(self.random_state))
+            state = elements.SelectionState(kernel, X, basis, machine.decisions)
+        selection = elements.select(plan, state, machine.full.alpha, generator(self.random_state))
         self._warn_if_short(selection, plan, n_basis)
         return selection
 
@@ -162,14 +145,14 @@ class ElementMachine(SmallMachine):
         goal = self._goal(y, 3.0 if self.ridge == "auto" else float(self.ridge) * len(y))
         rng = generator(self.random_state)
         # The widths are chosen by the features' spreads: they are the gammas themselves.
-        kernel = MaskedKernel(BUMP)
-        plan = self._plan(LARGEST if self.n_elements == "auto" else self.n_elements)
+        kernel = elements.MaskedKernel(elements.BUMP)
+        plan = self._plan(elements.LARGEST if self.n_elements == "auto" else self.n_elements)
         if self.n_elements == "auto":
-            plan = self._plan(held_out_size(kernel, X, goal, plan, rng))
+            plan = self._plan(elements.held_out_size(kernel, X, goal, plan, rng))
         full = None if machine is None else machine.full
-        expansion, path = fit_labels(kernel, X, goal, plan, rng, full, refine=self.refine is not False)
-        basis, columns = as_columns(expansion)
-        selection = Selection(columns, path)
+        expansion, path = elements.fit_labels(kernel, X, goal, plan, rng, full, refine=self.refine is not False)
+        basis, columns = elements.as_columns(expansion)
+        selection = elements.Selection(columns, path)
         self._warn_if_short(selection, plan, len(basis))
         return basis, selection, expansion
 
@@ -194,8 +177,8 @@ class ElementMachine(SmallMachine):
             )
         return min(self.n_elements, available)
 
-    def _plan(self, n_elements: int) -> Plan:
-        return Plan(
+    def _plan(self, n_elements: int) -> elements.Plan:
+        return elements.Plan(
             n_elements=n_elements,
             shape=self.shape,
             search=self.search,
@@ -205,7 +188,7 @@ class ElementMachine(SmallMachine):
             progress=progress_for(type(self).__name__, self.verbose),
         )
 
-    def _warn_if_short(self, selection: Selection, plan: Plan, n_basis: int) -> None:
+    def _warn_if_short(self, selection: elements.Selection, plan: elements.Plan, n_basis: int) -> None:
         """Warn if the search stopped before the budget was spent, and say why."""
         reason = selection.shortfall(plan, n_basis)
         if reason is not None:
@@ -214,7 +197,7 @@ class ElementMachine(SmallMachine):
                 f"The relative error is {selection.path[-1] if selection.path else 1.0:.3g}."
             )
 
-    def _learn_elements(self, basis: FloatArray, selection: Selection) -> None:
+    def _learn_elements(self, basis: FloatArray, selection: elements.Selection) -> None:
         expansion, columns = self._expansion, selection.columns
         owners = np.array([column.basis for column in columns], dtype=np.int64)
         rows, cols = expansion.features, np.repeat(owners, expansion.lengths)
@@ -231,9 +214,11 @@ class ElementMachine(SmallMachine):
 
     def _build_predictor(self) -> None:
         dtype = np.float32 if self._single else np.float64
-        self._predictor: Predictor = TiledPredictor(self._expansion, dtype)
+        self._predictor: elements.Predictor = elements.TiledPredictor(self._expansion, dtype)
         if self.table_size is not None:
-            self._predictor = TablePredictor.build(self._expansion, self._low, self._high, self.table_size, dtype)
+            self._predictor = elements.TablePredictor.build(
+                self._expansion, self._low, self._high, self.table_size, dtype
+            )
 
     def __getstate__(self) -> JsonDict:
         # The predictor is built again on loading: compiled code sees no number of a file that was not checked.
@@ -250,7 +235,7 @@ class ElementMachine(SmallMachine):
         return self._predictor.decision(X)
 
     @abstractmethod
-    def _goal(self, y: Array, ridge: float) -> Goal:
+    def _goal(self, y: Array, ridge: float) -> elements.Goal:
         """Return the loss, targets and ridge term of ``match="labels"``."""
 
     def to_c(self, name: str = "eigensieve", *, precision: Precision = "single", scaler: Any = None) -> str:
@@ -268,16 +253,12 @@ class ElementMachine(SmallMachine):
             `to_levels`), and only whole numbers of 32 bits are computed with.
         scaler : StandardScaler, default=None
             The scaler whose output the machine was fitted on. The file then takes raw values.
-
-        Returns
-        -------
-        source : str
         """
         from eigensieve.elements import expansion_to_c, fixed_to_c
 
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", getattr(scaler, "feature_names_in_", None))
-        interface = Interface(names, getattr(self, "classes_", None), *_mean_and_scale(scaler))
+        interface = elements.Interface(names, getattr(self, "classes_", None), *_mean_and_scale(scaler))
         threshold = getattr(self, "threshold_", None)
         if precision in ("int8", "int16"):
             return fixed_to_c(self.fixed_point(precision), name, threshold, interface)
@@ -302,19 +283,15 @@ class ElementMachine(SmallMachine):
         levels = self.fixed_point(precision).levels(validate_data(self, X, dtype=np.float64, reset=False))
         return levels.astype(np.uint8 if precision == "int8" else np.uint16)
 
-    def fixed_point(self, precision: str) -> FixedPoint:
+    def fixed_point(self, precision: str) -> elements.FixedPoint:
         """Return the machine in whole numbers, for exporters.
 
         Parameters
         ----------
         precision : {"int8", "int16"}
             How fine the levels of the features are.
-
-        Returns
-        -------
-        machine : FixedPoint
         """
-        return FixedPoint.of(self._expansion, self._low, self._high, precision)
+        return elements.FixedPoint.of(self._expansion, self._low, self._high, precision)
 
     def to_onnx(self, *, precision: Literal["single", "double"] = "single", scaler: Any = None) -> Any:
         """Return the machine as an ONNX model with outputs "decision" and, for classes, "label" (extra "onnx").
@@ -325,15 +302,11 @@ class ElementMachine(SmallMachine):
             Of the constants, the arithmetic and the decision values. "double" makes the file about twice as large.
         scaler : StandardScaler, default=None
             The scaler whose output the machine was fitted on. The model then takes raw values.
-
-        Returns
-        -------
-        model : onnx.ModelProto
         """
         from eigensieve.elements import expansion_to_onnx
 
         check_is_fitted(self)
-        interface = Interface(None, getattr(self, "classes_", None), *_mean_and_scale(scaler))
+        interface = elements.Interface(None, getattr(self, "classes_", None), *_mean_and_scale(scaler))
         threshold = getattr(self, "threshold_", None)
         return expansion_to_onnx(self._expansion, interface, threshold, precision=precision)
 

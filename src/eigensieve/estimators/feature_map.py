@@ -14,16 +14,7 @@ from eigensieve.estimators.base import AT_LEAST_ONE, POSITIVE, check_data, featu
 from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.estimators.qalpha_base import BaseQAlpha, two_level_cut
 from eigensieve.operators import StandardAffinity
-from eigensieve.qalpha import (
-    SAME_STRUCTURE,
-    SIDE_STRENGTH,
-    TAU,
-    Problem,
-    Round,
-    check_start,
-    map_rounds,
-    overlaps,
-)
+from eigensieve.qalpha import SAME_STRUCTURE, SIDE_STRENGTH, TAU, Problem, Round, check_start, map_rounds, overlaps
 
 
 @dataclass(eq=False, repr=False)
@@ -74,8 +65,8 @@ class FeatureMap(BaseQAlpha):
         Q of every round; with labels, the span of the class indicators.
     objectives_ : ndarray of shape (n_rounds,)
         Criterion of every round.
-    start_objectives_ : ndarray of shape (n_rounds, n_init)
-        The criterion that every start of a round reached; NaN where it vanished. With labels there is one start.
+    start_objectives_, starts_finished_ : ndarrays of shape (n_rounds, n_init)
+        As in :class:`QAlphaSelector`, for every round. With labels there is one start.
     overlaps_ : ndarray of shape (n_rounds,)
         How much of a round's embedding an earlier round shows already: mean squared canonical correlation with the
         nearest one. 0 for the first round, 1 for the same structure again.
@@ -163,6 +154,7 @@ class FeatureMap(BaseQAlpha):
         self.embeddings_ = np.stack([each.result.embedding for each in rounds])
         self.objectives_ = np.array([each.result.objective for each in rounds])
         self.start_objectives_ = np.array([each.result.start_objectives for each in rounds])
+        self.starts_finished_ = np.array([each.result.starts_finished for each in rounds])
         self.overlaps_ = overlaps(self.embeddings_)
         self.same_structure_ = self.overlaps_ > SAME_STRUCTURE
         self.n_iter_ = sum(each.result.n_iter for each in rounds)
@@ -199,26 +191,17 @@ class FeatureMap(BaseQAlpha):
         frame.index.name = "feature"
         return frame
 
-    def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> Any:
-        """Draw every feature as an ellipse at its coordinates, with its relevance in the two rounds as axes.
+    def plot(self, **options: Any) -> Any:
+        """Draw every feature as an ellipse at its coordinates, with its relevance in two rounds as axes.
 
         Parameters
         ----------
-        rounds : tuple of 2 ints, default=(0, 1)
-            The rounds on the horizontal and the vertical axis.
-        n_labels : int, default=20
-            How many of the largest ellipses carry the feature's name.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        display : FeatureMapDisplay
-            With attributes `ax_` and `figure_`.
+        **options
+            As in :meth:`eigensieve.plotting.FeatureMapDisplay.from_estimator`: ``rounds``, ``n_labels``, ``ax``, ...
         """
         # Imported by name: drawing stands above the estimators, and they must not depend on it.
         display = import_module("eigensieve.plotting.feature_map").FeatureMapDisplay
-        return display.from_estimator(self, rounds=rounds, n_labels=n_labels, ax=ax)
+        return display.from_estimator(self, **options)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils import Tags
 
+import eigensieve.qalpha as qalpha
 from eigensieve._sklearn import StrOptions, whole_fit
 from eigensieve._types import BoolArray, FloatArray
 from eigensieve.data import DataMatrix, as_data
@@ -14,20 +15,6 @@ from eigensieve.estimators import base
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.qalpha_base import BaseQAlpha, Options, Rules, two_level_cut
 from eigensieve.operators import StandardAffinity
-from eigensieve.qalpha import (
-    KERNELS,
-    TAU,
-    KernelSettings,
-    Knowledge,
-    PairPenalty,
-    Problem,
-    ProblemGram,
-    Result,
-    check_likeness,
-    class_indicators,
-    map_features,
-    solve_steered,
-)
 
 _KERNEL_RULES: Rules = {
     "gamma": [base.POSITIVE],
@@ -95,9 +82,9 @@ class KernelQAlphaSelector(BaseQAlpha):
         semidefinite, so no eigenvalue of V is off by more than this share of V's trace.
     n_components_ : int
         Dimensions of the space the features were mapped to.
-    weights_, ranking_, selection_order_, support_, eigenvalues_, objective_, start_objectives_, n_iter_, converged_
+    weights_, ranking_, selection_order_, support_, eigenvalues_, objective_, start_objectives_, starts_finished_
         As in :class:`QAlphaSelector`.
-    sparsity_gap_, negative_weight_fraction_, n_features_in_, feature_names_in_
+    n_iter_, converged_, sparsity_gap_, negative_weight_fraction_, n_features_in_, feature_names_in_
         As in :class:`QAlphaSelector`.
 
     References
@@ -127,7 +114,7 @@ class KernelQAlphaSelector(BaseQAlpha):
 
     _parameter_constraints = {
         **BaseQAlpha._parameter_constraints,
-        "kernel": [StrOptions(set(KERNELS)), callable],
+        "kernel": [StrOptions(set(qalpha.KERNELS)), callable],
         "kernel_params": [dict, None],
         "n_components": [None, base.AT_LEAST_ONE],
     }
@@ -135,7 +122,7 @@ class KernelQAlphaSelector(BaseQAlpha):
     @property
     def G_(self) -> FloatArray:
         problem = self._problem(self.mapped_features_, self.embedding_.shape[1], np.ones(self.n_features_in_, bool))
-        return problem.unit * ProblemGram(problem, self.embedding_).to_dense()
+        return problem.unit * qalpha.ProblemGram(problem, self.embedding_).to_dense()
 
     @whole_fit
     def fit(self, X: Any, y: Any = None, *, side: Any = None, cannot_link: Any = None, must_link: Any = None) -> Self:
@@ -157,38 +144,40 @@ class KernelQAlphaSelector(BaseQAlpha):
         usable = self._usable(raw)
         count = self._count(usable)
         progress(f"kernel of {raw.n_features} features")
-        kernel = KernelSettings(self.kernel, self._normalization, self.n_components, **(self.kernel_params or {}))
-        indicators = None if labels is None else class_indicators(labels.codes)
-        mapped, error = map_features(raw, kernel, indicators, base.generator(self.random_state))
+        kernel = qalpha.KernelSettings(
+            self.kernel, self._normalization, self.n_components, **(self.kernel_params or {})
+        )
+        indicators = None if labels is None else qalpha.class_indicators(labels.codes)
+        mapped, error = qalpha.map_features(raw, kernel, indicators, base.generator(self.random_state))
         phi = np.where(usable[:, None], mapped[: raw.n_features], 0.0)
         self._check_fourth_power(float(np.abs(phi).max()), np.float64, "a kernel that gives features")
         problem = self._problem(phi, min(int(self.n_clusters), phi.shape[1]), usable)
         if labels is not None:
             basis, sizes, _ = np.linalg.svd(mapped[raw.n_features :].T, full_matrices=False)
             span = basis[:, sizes > 1e-6 * sizes[0]]
-            check_likeness(phi, span)
+            qalpha.check_likeness(phi, span)
             problem = replace(problem, n_clusters=span.shape[1], fixed_embedding=span)
         if pairs is not None:
-            penalty = PairPenalty(raw.standardized(kernel.normalize), pairs, knowledge.pair_strength, scale)
+            penalty = qalpha.PairPenalty(raw.standardized(kernel.normalize), pairs, knowledge.pair_strength, scale)
             problem = replace(problem, penalty=penalty)
-        result = solve_steered(problem, Knowledge(scale=scale), self._settings(progress))
+        result = qalpha.solve_steered(problem, qalpha.Knowledge(scale=scale), self._settings(progress))
         self._learn(result, usable, phi, error, count)
         return self
 
-    def _problem(self, phi: FloatArray, n_clusters: int, usable: BoolArray) -> Problem:
+    def _problem(self, phi: FloatArray, n_clusters: int, usable: BoolArray) -> qalpha.Problem:
         affinity = StandardAffinity(as_data(np.ascontiguousarray(phi.T)))
-        return Problem(affinity, n_clusters, TAU[self.criterion], usable)
+        return qalpha.Problem(affinity, n_clusters, qalpha.TAU[self.criterion], usable)
 
     def _validate_params(self) -> None:
         super()._validate_params()
-        names = KERNELS[self.kernel] if isinstance(self.kernel, str) else ()
+        names = qalpha.KERNELS[self.kernel] if isinstance(self.kernel, str) else ()
         self._check_options("kernel_params", {name: _KERNEL_RULES[name] for name in names})
 
     @property
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
-    def _read_knowledge(self, raw: DataMatrix, known: Known) -> Knowledge:
+    def _read_knowledge(self, raw: DataMatrix, known: Known) -> qalpha.Knowledge:
         """Refuse labels, side data and pairs when X is a kernel matrix, and labels that some samples lack."""
         y = None if self.supervision == "ignore" else known.y
         for name, given in {**vars(known), "y": y}.items() if self._precomputed else ():
@@ -215,7 +204,9 @@ class KernelQAlphaSelector(BaseQAlpha):
             raise self._wrong("fit.X", must, "values too large or too small", fix)
         return np.asarray(np.diagonal(raw.take(np.arange(raw.n_features))) > 0)
 
-    def _learn(self, result: Result, usable: BoolArray, phi: FloatArray, error: float, count: int | None) -> None:
+    def _learn(
+        self, result: qalpha.Result, usable: BoolArray, phi: FloatArray, error: float, count: int | None
+    ) -> None:
         order = base.features_by_weight(result.weights, usable)
         self._learn_selection(order, order[: two_level_cut(result.weights[usable]) if count is None else count])
         self._learn_solution(result, usable)

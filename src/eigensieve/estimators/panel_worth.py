@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+import eigensieve.evidence as evidence
 from eigensieve._errors import wrong_parameter
 from eigensieve._progress import Progress, progress_for, silent
 from eigensieve._types import Array, FloatArray, IntArray, MatrixLike, OneEach, RandomState
@@ -17,17 +18,6 @@ from eigensieve.estimators.constraints import as_indices
 from eigensieve.estimators.knowledge import Known
 from eigensieve.estimators.sieve_selector import SieveSelector
 from eigensieve.estimators.target import event_and_time
-from eigensieve.evidence import (
-    PanelComparison,
-    PanelScore,
-    Scorer,
-    chance,
-    deal_folds,
-    outlived,
-    random_panels,
-    superfluous,
-    taken,
-)
 from eigensieve.sieve import Constraints, Found, Problem, Target, Unwanted, pose
 
 _NEXT = 3
@@ -46,7 +36,7 @@ def score_panel(
     n_random: int = 199,
     random_state: RandomState = 0,
     verbose: int = 0,
-) -> PanelScore | PanelComparison:
+) -> evidence.PanelScore | evidence.PanelComparison:
     """Score a panel of features from any source: how much of the structure of the samples, or of y, does it show?
 
     The score stands beside that of the best panel of the same size (the sieve's pick) and beside those of random
@@ -135,7 +125,7 @@ def score_panel(
     leader = max(scored.values(), key=lambda found: found[0].score)[1]
     less = {str(name): leader - parts for name, (_, parts) in scored.items()}
     behind = {name: (float(parts.sum()), shared.scorer.error(parts)) for name, parts in less.items()}
-    return PanelComparison({str(name): score for name, (score, _) in scored.items()}, behind)
+    return evidence.PanelComparison({str(name): score for name, (score, _) in scored.items()}, behind)
 
 
 def _columns(model: SieveSelector, panel: Any, name: Any) -> IntArray:
@@ -191,24 +181,26 @@ class _Comparison:
         return np.lexsort((-shared, -self.found.scores, ~self.problem.usable))
 
     @cached_property
-    def scorer(self) -> Scorer:
+    def scorer(self) -> evidence.Scorer:
         here, target, donors = self.compared[self.rows], self.problem.target, self.problem.samples.donors
         donors = None if donors is None else np.unique(donors[self.rows], return_inverse=True)[1]
         if target is None:
-            return Scorer(self.found.structure[self.rows], groups=donors)
+            return evidence.Scorer(self.found.structure[self.rows], groups=donors)
         later = None
         if target.kind == "survival":
             y = np.asarray(event_and_time(self.y, "score_panel"))
             event, time = (y[name][here] for name in y.dtype.names or ())
-            later = outlived(event, time.astype(np.float64))
-        return Scorer(_centred(target, self.problem.cleaned.batches, here), later, donors)
+            later = evidence.outlived(event, time.astype(np.float64))
+        return evidence.Scorer(_centred(target, self.problem.cleaned.batches, here), later, donors)
 
     @cached_property
     def folds(self) -> IntArray:
         """The fold in which each sample is held out when features are picked."""
         target, here = self.problem.target, self.compared[self.rows]
         assert target is not None
-        folds = deal_folds(target.columns[here, 0] if target.codes is None else target.codes[here], self.scorer.groups)
+        folds = evidence.deal_folds(
+            target.columns[here, 0] if target.codes is None else target.codes[here], self.scorer.groups
+        )
         if any(not np.ptp(target.columns[here[folds != fold]], axis=0).any() for fold in np.unique(folds)):
             raise ValueError(
                 "score_panel holds out parts of the samples, or of the groups, in turn, and y must vary on the others. "
@@ -274,15 +266,15 @@ class _Comparison:
         """Return the scores of random panels; they depend on the size alone."""
         if size not in self.random_scores:
             rng, usable = np.random.default_rng([self.seed, size]), self.ranked[: np.count_nonzero(self.problem.usable)]
-            panels = random_panels(usable, size, self.n_random, rng)
+            panels = evidence.random_panels(usable, size, self.n_random, rng)
             scores: list[float] = []
-            for points in taken(self.problem.standing, panels, self.rows):
+            for points in evidence.taken(self.problem.standing, panels, self.rows):
                 self.progress(f"{start}random panel {len(scores) + 1} of {len(panels)}")
                 scores.append(float(self.scorer.shown(points).sum()))
             self.random_scores[size] = np.array(scores)
         return self.random_scores[size]
 
-    def score(self, panel: IntArray, names: Array, start: str) -> tuple[PanelScore, FloatArray]:
+    def score(self, panel: IntArray, names: Array, start: str) -> tuple[evidence.PanelScore, FloatArray]:
         """Return the worth of a panel, and the parts of its score."""
         size, scorer = len(panel), self.scorer
         parts = scorer.shown(self.points(panel))
@@ -290,8 +282,8 @@ class _Comparison:
         self.progress(f"{start}looking for features that add nothing")
         order = self.problem.with_constraints(Constraints()).pick(self.found, panel[self.problem.usable[panel]], size)
         order = np.concatenate([order, panel[~np.isin(panel, order)]])
-        out = superfluous(scorer, self.problem.standing(order)[self.rows])
-        score = PanelScore(
+        out = evidence.superfluous(scorer, self.problem.standing(order)[self.rows])
+        score = evidence.PanelScore(
             features=names[panel],
             measure="structure" if self.problem.target is None else self.problem.target.kind,
             score=float(parts.sum()),
@@ -299,7 +291,7 @@ class _Comparison:
             best_score=self.shown(size, panel[:0]),
             best_features=names[self.picked[size, b""]],
             random_scores=draws,
-            p_value=chance(float(parts.sum()), draws),
+            p_value=evidence.chance(float(parts.sum()), draws),
             adds_nothing=names[order[out]],
             next_features=names[self.picked[size + _NEXT, panel.tobytes()][size:]],
             next_score=self.shown(size + _NEXT, panel),

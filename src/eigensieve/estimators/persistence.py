@@ -195,10 +195,6 @@ def load_model(path: str | os.PathLike[str]) -> BaseEstimator:
     path : path-like
         The model file.
 
-    Returns
-    -------
-    model : estimator
-
     Raises
     ------
     FileNotFoundError

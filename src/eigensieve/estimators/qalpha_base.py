@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.exceptions import ConvergenceWarning
 
+import eigensieve.qalpha as qalpha
 from eigensieve._progress import Progress
 from eigensieve._sklearn import StrOptions, validate_parameter_constraints
 from eigensieve._types import BoolArray, FloatArray, JsonDict, OneEach, RandomState
@@ -14,18 +15,6 @@ from eigensieve.data import DataMatrix
 from eigensieve.estimators.base import AT_LEAST_ONE, COUNT, NOT_NEGATIVE, POSITIVE, BaseSelector, generator, warn_user
 from eigensieve.estimators.knowledge import Known, read_side_variances
 from eigensieve.estimators.target import Kind, read_target
-from eigensieve.qalpha import (
-    PAIR_STRENGTH,
-    SIDE_STRENGTH,
-    Knowledge,
-    Labels,
-    Result,
-    SolveSettings,
-    check_combination,
-    inhibition,
-    read_labels,
-    read_pairs,
-)
 from eigensieve.theory import sparsity_gap
 
 Options = JsonDict
@@ -75,7 +64,7 @@ class BaseQAlpha(BaseSelector):
             raise self._wrong(parameter, must, repr(unknown[0]))
         validate_parameter_constraints(allowed, given, caller_name=f"{type(self).__name__}.{parameter}")
 
-    def _labels(self, y: OneEach, n_samples: int) -> Labels | None:
+    def _labels(self, y: OneEach, n_samples: int) -> qalpha.Labels | None:
         """Return the classes that y holds, or None where there is no y or it is not used."""
         name = type(self).__name__
         if self.supervision == "numbers":
@@ -83,7 +72,7 @@ class BaseQAlpha(BaseSelector):
             raise self._wrong("supervision", "be 'auto', 'classes' or 'ignore'", "'numbers'", fix)
         if y is None or self.supervision == "ignore":
             return None
-        labels = read_labels(y, n_samples, name)
+        labels = qalpha.read_labels(y, n_samples, name)
         if self.supervision == "auto" and read_target(y, n_samples, name).kind != "classes":
             raise ValueError(
                 f"{name} needs classes in y. Got whole numbers of {len(labels.classes)} values instead. Use "
@@ -96,14 +85,14 @@ class BaseQAlpha(BaseSelector):
         uncentred = self.spectrum == "laplacian" or self.criterion == "blocks"
         return ("unit" if uncentred else "center") if self.normalize == "auto" else self.normalize
 
-    def _read_knowledge(self, raw: DataMatrix, known: Known) -> Knowledge:
+    def _read_knowledge(self, raw: DataMatrix, known: Known) -> qalpha.Knowledge:
         """Read labels, pairs and side data, and refuse settings that do not go together."""
         name = type(self).__name__
         labels = self._labels(known.y, raw.n_samples)
-        pairs = read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
+        pairs = qalpha.read_pairs(known.cannot_link, known.must_link, raw.n_samples, name)
         if pairs is None and (known.cannot_link is not None or known.must_link is not None):
             warn_user(f"The group numbers given to {name} pair no two of the {raw.n_samples} samples. It fits without.")
-        check_combination(
+        qalpha.check_combination(
             name,
             spectrum=self.spectrum,
             criterion=self.criterion,
@@ -115,13 +104,13 @@ class BaseQAlpha(BaseSelector):
         )
         scale = None
         if known.side is not None:
-            scale = inhibition(read_side_variances(self, raw, known.side), SIDE_STRENGTH / self.strength)
-        blocks, pair_strength = self.criterion == "blocks", PAIR_STRENGTH * self.strength
-        return Knowledge(labels, blocks, scale, pairs, pair_strength)
+            scale = qalpha.inhibition(read_side_variances(self, raw, known.side), qalpha.SIDE_STRENGTH / self.strength)
+        blocks, pair_strength = self.criterion == "blocks", qalpha.PAIR_STRENGTH * self.strength
+        return qalpha.Knowledge(labels, blocks, scale, pairs, pair_strength)
 
-    def _settings(self, progress: Progress, **others: Any) -> SolveSettings:
+    def _settings(self, progress: Progress, **others: Any) -> qalpha.SolveSettings:
         options = self.solver_options or {}
-        return SolveSettings(**options, rng=generator(self.random_state), progress=progress, **others)
+        return qalpha.SolveSettings(**options, rng=generator(self.random_state), progress=progress, **others)
 
     def _check_range(self, raw: DataMatrix) -> None:
         """Refuse data whose scale is part of the question and out of range."""
@@ -137,13 +126,14 @@ class BaseQAlpha(BaseSelector):
             must, fix = f"not be {self.normalize!r} for {limits}", "use 'center', or rescale X"
             raise self._wrong("normalize", must, f"{what} of size {largest:.1e}", fix)
 
-    def _learn_solution(self, result: Result, usable: BoolArray) -> None:
+    def _learn_solution(self, result: qalpha.Result, usable: BoolArray) -> None:
         """Set the attributes of one solve, once `support_` is there."""
         weights, support = result.weights, self.support_
         self.weights_ = weights
         self.eigenvalues_ = result.eigenvalues
         self.objective_ = result.objective
         self.start_objectives_ = np.array(result.start_objectives)
+        self.starts_finished_ = np.array(result.starts_finished)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.sparsity_gap_ = 1.0 if support.all() or not support.any() else sparsity_gap(weights, support)
@@ -159,8 +149,9 @@ class BaseQAlpha(BaseSelector):
 
     def _warn_not_converged(self, part: str = "") -> None:
         warn_user(
-            f"{type(self).__name__} stopped {part}after {SolveSettings(**(self.solver_options or {})).max_iter} steps, "
-            "before the weights settled. The ranking may still change: raise max_iter or tol in solver_options.",
+            f"{type(self).__name__} stopped {part}after "
+            f"{qalpha.SolveSettings(**(self.solver_options or {})).max_iter} steps, before the weights settled. "
+            "The ranking may still change: raise max_iter or tol in solver_options.",
             ConvergenceWarning,
         )
 

@@ -69,8 +69,9 @@ class QAlphaSelector(BaseQAlpha):
         Where the search starts and ends. ``"init"``: the starting embedding, ``"eigen"`` for leading eigenvectors of
         the equally weighted affinity (the default), ``"random"``, or an ndarray of shape (n_samples, n_clusters); one
         random start often ends in a poor local maximum. ``"n_init"`` (1): number of starts, `init` and random ones
-        after it; the best criterion is kept, and `start_objectives_` shows how far the others fall short. With labels
-        there is one start. ``"max_iter"`` (200): most steps of a start. ``"tol"`` (5e-3): a start ends when the
+        after it; the best criterion is kept, and `start_objectives_` shows how far the others fall short. Ten starts
+        cost about two fits: the random ones climb together, and only the best of them is followed to the end. With
+        labels there is one start. ``"max_iter"`` (200): most steps of a start. ``"tol"`` (5e-3): a start ends when the
         residual ``|G alpha - rho alpha| / rho`` of the weights is below it and the last step gains less than its
         square. ``"shift"``, for ``spectrum="laplacian"`` with ``solver="power"``: d, ``"fixed"``, or ``"moving"`` in
         every step; ``"printed"`` also takes it from diag(A) in place of diag(A1) (2005, Definition 5).
@@ -105,6 +106,9 @@ class QAlphaSelector(BaseQAlpha):
         The criterion reached; with side data, divided by alpha'(D + lambda I)alpha.
     start_objectives_ : ndarray of shape (n_init,)
         The criterion reached from every start: their spread shows how much the start decides. NaN where it vanished.
+    starts_finished_ : ndarray of bool of shape (n_init,)
+        Starts that were followed to a maximum, or whose weights and embedding came near those of one that was: they
+        have its criterion. The others were given up while better ones went on, and have a lower bound of theirs.
     objective_history_ : ndarray
         The criterion after each accepted step; never decreases (except for ``criterion="blocks"``).
     n_iter_ : int

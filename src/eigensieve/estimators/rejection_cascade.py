@@ -162,10 +162,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
-
-        Returns
-        -------
-        rejected : ndarray of bool of shape (n_samples,)
         """
         return self._rejected(self._checked(X))
 
@@ -184,10 +180,6 @@ class RejectionCascade(MetaEstimatorMixin, ClassifierMixin, Estimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples in rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
         """
         X = self._checked(X)
         rejected = self._rejected(X)

@@ -14,15 +14,7 @@ from eigensieve.estimators.constraints import check_room, read_constraints
 from eigensieve.estimators.knowledge import Known, read_batches, read_donors, read_side, read_weights
 from eigensieve.estimators.target import Kind, check_confounding, read_target
 from eigensieve.qalpha import check_pairs_against_labels, read_pairs
-from eigensieve.sieve import (
-    Found,
-    Nodes,
-    Problem,
-    Unwanted,
-    Use,
-    distinct_samples,
-    pose,
-)
+from eigensieve.sieve import Found, Nodes, Problem, Unwanted, Use, distinct_samples, pose
 
 
 @dataclass(eq=False, repr=False)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+import eigensieve.traceratio as traceratio
 from eigensieve._progress import Progress, silent
 from eigensieve._sklearn import Interval, StrOptions, whole_fit
 from eigensieve._types import FloatArray, JsonDict, MatrixLike, OneEach, RandomState
@@ -19,21 +20,6 @@ from eigensieve.estimators import base
 from eigensieve.estimators.trace_ratio_scores import ARRAY_RULES, class_codes, filled, in_range
 from eigensieve.graphs import check_graph, knn_graph
 from eigensieve.operators import StandardAffinity, leading_eigenvectors
-from eigensieve.traceratio import (
-    FisherPair,
-    GivenPair,
-    GraphPair,
-    LaplacianPair,
-    TraceRatioPath,
-    best_subset,
-    diagonals,
-    feature_scores,
-    feature_subset,
-    semi_supervised_pair,
-    subset_ratio,
-    trace_ratio_path,
-    usable_features,
-)
 
 _ALL, _COORDINATES = 1_000, 100  # most samples whose coordinates are all used, and how many of more samples
 _UNLIKE = 10.0  # largest standard deviation over the median one, above which a warning is due
@@ -187,12 +173,12 @@ class TraceRatioSelector(base.BaseSelector):
         pair, graph = self._graph_pair(X, y, progress)
         b, e = self._scatters(X, pair, progress)
         m = self._size(b, e)
-        result = (best_subset if self.level == "subset" else feature_subset)(b, e, m)
+        result = (traceratio.best_subset if self.level == "subset" else traceratio.feature_subset)(b, e, m)
         self._learn_selection(result.ranking, result.subset)
         self.between_scatter_ = b
         self.within_scatter_ = e
         self.graph_ = graph
-        self.scores_ = feature_scores(b, e)
+        self.scores_ = traceratio.feature_scores(b, e)
         self.subset_score_ = result.score
         self.n_iter_ = result.n_iter
         self.history_ = list(result.history)
@@ -217,12 +203,12 @@ class TraceRatioSelector(base.BaseSelector):
         X, _ = self._checked(X, reset=False)
         pair, _ = self._graph_pair(X, y, silent)
         b, e = self._scatters(X, pair)
-        return subset_ratio(b, e, np.flatnonzero(self.support_))
+        return traceratio.subset_ratio(b, e, np.flatnonzero(self.support_))
 
     def get_params(self, deep: bool = True) -> JsonDict:
         return {**super().get_params(deep=deep), "score": vars(self)["score"]}
 
-    def path(self) -> TraceRatioPath:
+    def path(self) -> traceratio.TraceRatioPath:
         """Return the best subset and its score for every size, from the scatters found by `fit`.
 
         Returns
@@ -232,7 +218,7 @@ class TraceRatioSelector(base.BaseSelector):
             subset, ``path.choose()`` a size read off the curve.
         """
         check_is_fitted(self, "support_")
-        return trace_ratio_path(self.between_scatter_, self.within_scatter_)
+        return traceratio.trace_ratio_path(self.between_scatter_, self.within_scatter_)
 
     def _checked(self, X: MatrixLike, *, reset: bool) -> tuple[Any, FloatArray | None]:
         if is_stored(X):
@@ -267,9 +253,11 @@ class TraceRatioSelector(base.BaseSelector):
                 )
         return None
 
-    def _scatters(self, X: MatrixLike, pair: GraphPair, progress: Progress = silent) -> tuple[FloatArray, FloatArray]:
+    def _scatters(
+        self, X: MatrixLike, pair: traceratio.GraphPair, progress: Progress = silent
+    ) -> tuple[FloatArray, FloatArray]:
         """Return b and e of the features, scaled where `scale` says so: both are of second order in a feature."""
-        b, e = diagonals(as_data(X), pair, progress)
+        b, e = traceratio.diagonals(as_data(X), pair, progress)
         return (b, e) if self.scale_ is None else (b / self.scale_**2, e / self.scale_**2)
 
     def _points(self, X: MatrixLike) -> Any:
@@ -289,7 +277,7 @@ class TraceRatioSelector(base.BaseSelector):
 
     def _size(self, b: FloatArray, e: FloatArray) -> int:
         """Return the number of features to select. Warn if the data allows fewer than asked for."""
-        usable = usable_features(b, e)
+        usable = traceratio.usable_features(b, e)
         if not usable.any():
             raise ValueError(
                 f"X has no feature that varies between samples, so {type(self).__name__} cannot select any. "
@@ -302,9 +290,9 @@ class TraceRatioSelector(base.BaseSelector):
                 "hold more than one sample."
             )
         count = self._count(usable)
-        return trace_ratio_path(b, e).choose() if count is None else count
+        return traceratio.trace_ratio_path(b, e).choose() if count is None else count
 
-    def _graph_pair(self, X: MatrixLike, y: Any, progress: Progress) -> tuple[GraphPair, csr_array | None]:
+    def _graph_pair(self, X: MatrixLike, y: Any, progress: Progress) -> tuple[traceratio.GraphPair, csr_array | None]:
         """Return the graph pair that the parameters ask for, and the within graph unless it comes from labels."""
         name, score = type(self).__name__, vars(self)["score"]
         semi = score == "semi-supervised"
@@ -312,7 +300,7 @@ class TraceRatioSelector(base.BaseSelector):
             must = "be None unless 'within' is given and score is not 'semi-supervised'"
             raise self._wrong("between", must, "a graph", "pass both graphs, or leave 'between' out")
         if score == "fisher" and self.within is None:
-            return FisherPair(class_codes(y, X.shape[0], score, name)), None
+            return traceratio.FisherPair(class_codes(y, X.shape[0], score, name)), None
         # Labels first: they are cheap to refuse, the graph is not cheap to build.
         codes = class_codes(y, X.shape[0], score, name) if semi else None
         if self.within is None:
@@ -322,10 +310,12 @@ class TraceRatioSelector(base.BaseSelector):
         else:
             graph = check_graph(self.within, X.shape[0], name="within")
         if codes is not None:
-            return semi_supervised_pair(codes, graph, self.laplacian_weight), graph
+            return traceratio.semi_supervised_pair(codes, graph, self.laplacian_weight), graph
         if self.between is not None:
-            return GivenPair(graph, check_graph(self.between, X.shape[0], name="between", signed=True)), graph
-        return LaplacianPair(graph), graph
+            return traceratio.GivenPair(
+                graph, check_graph(self.between, X.shape[0], name="between", signed=True)
+            ), graph
+        return traceratio.LaplacianPair(graph), graph
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

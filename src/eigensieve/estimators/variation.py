@@ -102,10 +102,6 @@ class UnwantedVariationRemover(OneToOneFeatureMixin, TransformerMixin, Estimator
         ----------
         X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
             Samples with the features of `fit`.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
         raw = self._checked(X, reset=False, min_samples=1)

@@ -112,10 +112,6 @@ class WeightedFeatures(OneToOneFeatureMixin, TransformerMixin, Estimator):
         ----------
         X : array-like, sparse matrix, or stored or distributed data, of shape (n_samples, n_features)
             Samples with the features of `fit`.
-
-        Returns
-        -------
-        X_weighted : of shape (n_samples, n_features)
         """
         check_is_fitted(self)
         if is_stored(X):

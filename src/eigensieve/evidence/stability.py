@@ -113,10 +113,6 @@ def selection_stability(
     progress : callable, optional
         Called with a message after every subsample, instead of printing what `verbose` asks for.
 
-    Returns
-    -------
-    stability : Stability
-
     Raises
     ------
     CheckpointError

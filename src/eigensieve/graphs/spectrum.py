@@ -20,12 +20,7 @@ def degrees(graph: csr_array) -> FloatArray:
 
 
 def leading_eigenvectors(
-    graph: csr_array,
-    count: int,
-    *,
-    smoothing: float,
-    start: FloatArray,
-    mass: FloatArray | None = None,
+    graph: csr_array, count: int, *, smoothing: float, start: FloatArray, mass: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the largest eigenvalues and eigenvectors of the smoothed graph, without the trivial one.
 

@@ -1,8 +1,8 @@
 """Q-alpha: feature weights from the spectrum of the weighted affinity (Wolf and Shashua, 2003, 2004 and 2005).
 
 Read in this order: problem.py, solving.py (the one entry to all solvers), subspace.py (the fast solver), alternating.py
-(the papers' own algorithms), checkpoint.py, knowledge/ (labels, pairs, side data), class_blocks.py, search.py,
-topographical_map.py, mercer.py.
+(the papers' own algorithms), starts.py (further starts), checkpoint.py, knowledge/ (labels, pairs, side data),
+class_blocks.py, search.py, topographical_map.py, mercer.py.
 
 Words
 -----

@@ -137,6 +137,7 @@ class Result:
     n_passes: int  # passes over the data that this solve made
     status: Status
     start_objectives: tuple[float, ...] = ()  # the criterion reached from every start; NaN where it vanished
+    starts_finished: tuple[bool, ...] = (True,)  # False where the start was given up: its criterion is a lower bound
 
     @property
     def converged(self) -> bool:

@@ -88,10 +88,7 @@ class _Solve:
         if stored is None:
             return False
         small, features = stored
-        for name in _FEATURE_ARRAYS:
-            setattr(self, name, features[name])
-        for name in _SMALL_ARRAYS:
-            setattr(self, name, small[name])
+        vars(self).update({name: small[name] for name in _SMALL_ARRAYS}, **features)
         self.history = small["history"].tolist()
         self.n_iter, self.stalled = int(small["n_iter"]), int(small["stalled"])
         self.least_residual = float(small["least_residual"])

@@ -185,12 +185,7 @@ def _read_labels(
 
 
 def heat_map(
-    data: DataMatrix,
-    chosen: IntArray,
-    position: IntArray,
-    samples: JsonDict,
-    arranged: Arrangement,
-    limits: Limits,
+    data: DataMatrix, chosen: IntArray, position: IntArray, samples: JsonDict, arranged: Arrangement, limits: Limits
 ) -> JsonDict | None:
     """Standardised values of the best chosen features, samples in the order of the structure, like features together.
 

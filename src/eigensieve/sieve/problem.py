@@ -7,17 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+import eigensieve.data as storage
 from eigensieve._progress import Progress
 from eigensieve._types import BoolArray, FloatArray, IntArray
-from eigensieve.data import (
-    DataMatrix,
-    Orders,
-    SquaredData,
-    value_orders,
-    weighted_standard,
-    weighted_stats,
-    without_gaps,
-)
 from eigensieve.evidence import Discoveries, Exchange, agreement_p_values, discover, follow, null_agreement, step_up
 from eigensieve.sieve.interactions import interaction_p_values, read_interactions
 from eigensieve.sieve.labelled import TargetFit, fit_target
@@ -47,7 +39,7 @@ class Found:
 class Problem:
     """Data without unwanted variation, with the target or the search for a structure."""
 
-    raw: DataMatrix
+    raw: storage.DataMatrix
     cleaned: Cleaned
     target: Target | None  # none looks for the structure that the features show themselves
     rounds: Rounds  # the search for that structure
@@ -74,10 +66,10 @@ class Problem:
         return self.constraints.free(self.usable)
 
     @cached_property
-    def orders(self) -> Orders:
+    def orders(self) -> storage.Orders:
         """The orders in which random draws are made: of the compared samples, with a target of all, and of features."""
         rows = None if self.target is not None else self.samples.rows
-        return value_orders(self.raw if rows is None else self.raw.samples(rows))
+        return storage.value_orders(self.raw if rows is None else self.raw.samples(rows))
 
     def with_constraints(self, constraints: Constraints) -> "Problem":
         """Return the same problem with other constraints. The known part of the target stays known."""
@@ -146,7 +138,7 @@ class Problem:
         fit, products = self.fitted, self.fitted.source == "products"
         rate = fdr / 2 if products else fdr
         data, exchange = self.cleaned.data, self._exchange
-        views = [data, SquaredData(data)] if fit.square_share else [data]
+        views = [data, storage.SquaredData(data)] if fit.square_share else [data]
         found = follow(views, self.tested, fit.known, fdr=rate, rng=rng, exchange=exchange, orders=self.orders)
         if not products:
             return found
@@ -183,7 +175,7 @@ class Problem:
         gain: Gain
         if found.source == "labels":
             fit, rows = self.fitted, slice(None) if self.samples.rows is None else self.samples.rows
-            squares = self.standing(few, SquaredData(self.samples.data)) if fit.square_share else None
+            squares = self.standing(few, storage.SquaredData(self.samples.data)) if fit.square_share else None
             gain = Residual(self.standing(few), worth[few], fit.columns[rows], fit.square_share, squares, fit.ridge)
         else:
             gain = Alignment(self.standing(few), scores, share[few], present)
@@ -193,7 +185,7 @@ class Problem:
             clear = step_up(p_values, SETTINGS.noise)[: len(few)]
         return pick(Panel(self.constraints, features), gain, count, clear)
 
-    def standing(self, features: IntArray, data: DataMatrix | None = None) -> FloatArray:
+    def standing(self, features: IntArray, data: storage.DataMatrix | None = None) -> FloatArray:
         """Return features of the compared samples in memory; the squared norm of each is its share of values."""
         Z = (self.samples.data if data is None else data).take(features)
         present = self.samples.present[features]
@@ -223,7 +215,7 @@ class Problem:
 
 
 def pose(
-    raw: DataMatrix,
+    raw: storage.DataMatrix,
     usable: BoolArray,
     target: Target | None = None,
     unwanted: Unwanted | None = None,
@@ -244,9 +236,9 @@ def pose(
     unwanted = Unwanted() if unwanted is None else unwanted
     gaps = raw.shared.gaps
     if gaps is not None and (unwanted.by_sample or weights is not None or gaps.rows is not None):
-        raw = without_gaps(raw, unwanted.span(raw.n_samples) if unwanted.by_sample else None, weights)
-    stats = raw.stats() if weights is None else weighted_stats(raw, weights)
-    standard = raw.standardized("center") if weights is None else weighted_standard(raw, stats, weights)
+        raw = storage.without_gaps(raw, unwanted.span(raw.n_samples) if unwanted.by_sample else None, weights)
+    stats = raw.stats() if weights is None else storage.weighted_stats(raw, weights)
+    standard = raw.standardized("center") if weights is None else storage.weighted_standard(raw, stats, weights)
     cleaned = clean(standard, usable, unwanted)
     samples = compared_samples(cleaned.data, donors, raw)
     apart = separation(cleaned.data, cannot) if cannot is not None and len(cannot) else 0.0

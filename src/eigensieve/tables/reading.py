@@ -92,10 +92,6 @@ def read_table(
         found by their names, in the column of the sheet that names most of them; the order does not matter. The
         table's notes say which samples one of the two lacks.
 
-    Returns
-    -------
-    table : Table
-
     Raises
     ------
     DataError

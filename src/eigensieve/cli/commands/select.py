@@ -7,30 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from eigensieve._types import JsonDict
+from eigensieve.cli import options
+from eigensieve.cli import outputs as saving
 from eigensieve.cli.console import Console
 from eigensieve.cli.errors import UsageProblem, input_errors
 from eigensieve.cli.knowledge import NAMED, TABLES, read_pairs, with_constraints
 from eigensieve.cli.methods import DEFAULT_METHOD, METHODS
-from eigensieve.cli.options import (
-    Force,
-    Model,
-    PrintOptions,
-    Report,
-    SafeNames,
-    SampleOptions,
-    Seed,
-    TargetOptions,
-    option,
-)
-from eigensieve.cli.outputs import (
-    Outputs,
-    check_frame_name,
-    check_table_name,
-    own_suffix,
-    save_frame,
-    save_model,
-    save_table,
-)
 from eigensieve.cli.reading import Samples, check_times, read_samples, read_side
 from eigensieve.cli.selection import Fitting, Selection, count_or_auto
 
@@ -52,16 +34,16 @@ _METHODS = "; ".join(f"{name} ({summary})" for name, summary in _SUMMARIES.items
 
 
 def _method(flag: str, text: str, *more: str, **details: Any) -> Any:
-    return option(flag, *more, help=text, rich_help_panel="Method", **details)
+    return options.option(flag, *more, help=text, rich_help_panel="Method", **details)
 
 
 def _side(flag: str, text: str) -> Any:
-    return option(flag, help=text, rich_help_panel="What you know")
+    return options.option(flag, help=text, rich_help_panel="What you know")
 
 
 def _limits(flag: str, text: str, **details: Any) -> Any:
     names = " Names separated by commas, or a file of names." if flag in NAMED.values() else ""
-    return option(flag, help=f"sieve: {text}{names}", rich_help_panel="Constraints", **details)
+    return options.option(flag, help=f"sieve: {text}{names}", rich_help_panel="Constraints", **details)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +59,7 @@ class FitOptions:
     normalize: str | None = _method("--normalize", "qalpha: how to scale features: auto, center, unit or none.")
     supervision: str | None = _method("--supervision", "How labels are used: auto, classes, numbers (sieve) or ignore.")
     use_scale: bool | None = _method(
-        "--use-scale/--ignore-scale",
-        "sieve: whether features that vary more count more; by default, the data decides.",
+        "--use-scale/--ignore-scale", "sieve: whether features that vary more count more; by default, the data decides."
     )
     use_profiles: bool | None = _method(
         "--use-profiles/--ignore-profiles",
@@ -102,12 +83,12 @@ class FitOptions:
     max_per_group: int | None = _limits("--max-per-group", "Most features of one group, with --groups.", min=1)
     costs: str | None = _limits("--costs", "File with lines 'feature,cost': best value for the money.")
     max_cost: float | None = _limits("--max-cost", "Most that the selected features may cost together.", min=0)
-    stability: int = option(
+    stability: int = options.option(
         "--stability", min=0, help="Repeat the selection on this many random halves of the samples.", default=0
     )
-    seed: Seed = None
+    seed: options.Seed = None
 
-    def fitting(self, reading: TargetOptions) -> Fitting:
+    def fitting(self, reading: options.TargetOptions) -> Fitting:
         """The method with its parameters. Options that do not go together are refused before anything is read."""
         label, others = reading.label, {"method", "side", "pairs", "stability"}
         given = {key: value for key, value in vars(self).items() if key not in others}
@@ -141,24 +122,24 @@ class FitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class WriteOptions:
-    output: str | None = option(
+    output: str | None = options.option(
         "--output", "-o", help="Write the selected columns here; the ending gives the format (- for stdout)."
     )
-    weights: str | None = option(
+    weights: str | None = options.option(
         "--weights", "-w", help="Write all features here: weight, rank, selected, null quantile."
     )
-    model: Model = None
-    report: Report = None
-    selected: str | None = option("--selected", help="Write the selected features here, as plain JSON.")
-    safe_names: SafeNames = False
-    force: Force = False
+    model: options.Model = None
+    report: options.Report = None
+    selected: str | None = options.option("--selected", help="Write the selected features here, as plain JSON.")
+    safe_names: options.SafeNames = False
+    force: options.Force = False
 
 
 def select_features(
-    reading: TargetOptions,
+    reading: options.TargetOptions,
     fit: FitOptions,
     writing: WriteOptions,
-    printing: PrintOptions,
+    printing: options.PrintOptions,
     top: Annotated[int, typer.Option("--top", min=0, help="How many features to print.")] = 20,
 ) -> None:
     """Select the features that matter from a table of samples.
@@ -169,12 +150,12 @@ def select_features(
     """
     check_times(reading.event, reading.time, reading.label)
     fitting = fit.fitting(reading)
-    check_table_name(writing.output, reading.source)
-    check_frame_name(writing.weights)
+    saving.check_table_name(writing.output, reading.source)
+    saving.check_frame_name(writing.weights)
     places = (writing.output, writing.weights, writing.model, writing.report, writing.selected)
     inputs = (reading.source, reading.sheet, fit.side, fit.pairs, fit.must_keep, fit.exclude, fit.groups, fit.costs)
     console = Console(printing, *places)
-    with Outputs(*places, inputs=inputs, force=writing.force) as outputs:
+    with saving.Outputs(*places, inputs=inputs, force=writing.force) as outputs:
         samples = read_samples(reading, console, notes=True, gaps=fitting.method.gaps)
         selection = _selection(fitting, samples, reading, fit, console)
         _write(selection, writing, outputs, console)
@@ -182,7 +163,7 @@ def select_features(
 
 
 def _selection(
-    fitting: Fitting, samples: Samples, reading: SampleOptions, options: FitOptions, console: Console
+    fitting: Fitting, samples: Samples, reading: options.SampleOptions, options: FitOptions, console: Console
 ) -> Selection:
     """Read side data and pairs, fit, and repeat the fit on random halves where asked."""
     extra: JsonDict = {} if samples.apart.get("batch") is None else {"batches": samples.apart.get("batch")}
@@ -211,7 +192,7 @@ def _selection(
     return Selection(reading.source, fitting, samples, estimator, frequency, extra)
 
 
-def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console: Console) -> None:
+def _write(selection: Selection, wanted: WriteOptions, outputs: saving.Outputs, console: Console) -> None:
     table, safe = selection.samples.table, wanted.safe_names
     if wanted.output is not None and not selection.support.any():
         console.note("No table was written: nothing is selected. --n-features N takes the best N all the same.")
@@ -219,11 +200,14 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         outputs.write(
             "table",
             wanted.output,
-            lambda path: save_table(table.take(selection.samples.columns[selection.support]), path, safe=safe),
-            suffix=own_suffix(table),
+            lambda path: saving.save_table(table.take(selection.samples.columns[selection.support]), path, safe=safe),
+            suffix=saving.own_suffix(table),
         )
     outputs.write(
-        "weights", wanted.weights, lambda path: save_frame(selection.weights_table(), path, safe=safe), suffix=".csv"
+        "weights",
+        wanted.weights,
+        lambda path: saving.save_frame(selection.weights_table(), path, safe=safe),
+        suffix=".csv",
     )
     outputs.write_text(
         "selected",
@@ -238,7 +222,7 @@ def _write(selection: Selection, wanted: WriteOptions, outputs: Outputs, console
         "columns": {role: column.name for role, column in table.apart.items()},
     }
     model = selection.estimator
-    outputs.write("model", wanted.model, lambda path: save_model(model, path, **about), suffix=".skops")
+    outputs.write("model", wanted.model, lambda path: saving.save_model(model, path, **about), suffix=".skops")
     outputs.write_text("report", wanted.report, lambda: _page(selection, console), suffix=".html")
 
 

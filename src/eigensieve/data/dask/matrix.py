@@ -14,17 +14,8 @@ import numpy as np
 
 from eigensieve._extras import require
 from eigensieve._types import Array, BoolArray, DType, FloatArray, IntArray, MatrixLike
+from eigensieve.data.dask import graph as graphs
 from eigensieve.data.dask import tasks
-from eigensieve.data.dask.graph import (
-    Held,
-    PassGraph,
-    PerFeature,
-    WorkerArray,
-    WorkerProduct,
-    futures_in,
-    grid_of,
-    joined,
-)
 from eigensieve.data.dask.tasks import Filled, Job, results
 from eigensieve.data.matrix import DataMatrix, Work
 from eigensieve.data.passes import Block, BlockFunction, Sweep
@@ -49,11 +40,11 @@ class DaskData(DataMatrix):
         self.X = X  # chunks that were persisted are dropped with the last reference to their array
         stored = X.to_delayed()
         self.source = stored[0, 0].dask
-        self.futures = futures_in(X)
+        self.futures = graphs.futures_in(X)
         keys = np.empty(stored.shape, dtype=object)
         for place, chunk in np.ndenumerate(stored):
             keys[place] = chunk.key
-        self.grid = grid_of(X, keys, self.futures)
+        self.grid = graphs.grid_of(X, keys, self.futures)
 
     def __reduce__(self) -> Any:
         # a block function may hold this object, but the data must never travel with it: workers get None
@@ -108,14 +99,14 @@ class DaskData(DataMatrix):
 
         def unpacked(which: int) -> BoolArray:
             bits = [np.unpackbits(f[which], count=s.edges[-1]) for f, s in zip(flags, self.grid, strict=True)]
-            return joined(self.grid, bits, (self.n_features,), bool)
+            return graphs.joined(self.grid, bits, (self.n_features,), bool)
 
         return WorkerStats([unpacked(which) for which in range(3)], self.n_samples, self._statistic)
 
     def _statistic(self, name: str) -> FloatArray:
         graph = self._graph()
         found = [graph.task(getattr, moments, name) for moments in self.shared.kept["moments"]]
-        return joined(self.grid, graph.run(found)[0], (self.n_features,), np.float64)
+        return graphs.joined(self.grid, graph.run(found)[0], (self.n_features,), np.float64)
 
     def standardized(self, normalize: str) -> "DataMatrix":
         if normalize not in NORMALIZATIONS:
@@ -194,12 +185,12 @@ class DaskData(DataMatrix):
         back_sum, total_sum = results(sums)
         new: list[Any] = []
         for which, example in enumerate(examples):
-            here = tuple(Held(done.key, done.value, which) for done in kept)
-            new.append(WorkerArray(here, (self.n_features, *example.shape[1:]), example.dtype))
+            here = tuple(graphs.Held(done.key, done.value, which) for done in kept)
+            new.append(graphs.WorkerArray(here, (self.n_features, *example.shape[1:]), example.dtype))
         return Sweep(tuple(new), back_sum, total_sum)
 
     def _sweep_by_rows(
-        self, graph: PassGraph, job: Any, forward: bool, placed: list[WorkerArray]
+        self, graph: graphs.PassGraph, job: Any, forward: bool, placed: list[graphs.WorkerArray]
     ) -> tuple[list[str], list[str]]:
         """The same when samples are spread over several chunks: each product is a task of its own."""
         found: list[str] = []
@@ -218,31 +209,33 @@ class DaskData(DataMatrix):
         graph = self._graph()
         return _total(graph, self._each(graph, tasks.gram_of, None, self.place(np.asarray(weights))))
 
-    def inner(self, A: PerFeature, B: PerFeature) -> FloatArray:
+    def inner(self, A: graphs.PerFeature, B: graphs.PerFeature) -> FloatArray:
         graph = self._graph()
         both = zip(self.place(A).held, self.place(B).held, self.grid, strict=True)
         return _total(graph, [graph.task(tasks.inner_of, a, b, segment.edges) for a, b, segment in both])
 
-    def collect(self, A: PerFeature | WorkerProduct) -> FloatArray:
+    def collect(self, A: graphs.PerFeature | graphs.WorkerProduct) -> FloatArray:
         graph = self._graph()
-        if isinstance(A, WorkerProduct):
+        if isinstance(A, graphs.WorkerProduct):
             right, left = A.right, A.left
             found = graph.run([graph.task(tasks.product_of, held, right) for held in left.held])[0]
-            return joined(self.grid, found, (self.n_features, *right.shape[1:]), np.result_type(left.dtype, right))
-        if not isinstance(A, WorkerArray):
+            return graphs.joined(
+                self.grid, found, (self.n_features, *right.shape[1:]), np.result_type(left.dtype, right)
+            )
+        if not isinstance(A, graphs.WorkerArray):
             return np.asarray(A)
         found = graph.run([graph.task(tasks.picked, held) for held in A.held])[0]
-        return joined(self.grid, found, A.shape, A.dtype)
+        return graphs.joined(self.grid, found, A.shape, A.dtype)
 
-    def place(self, A: PerFeature) -> Any:
+    def place(self, A: graphs.PerFeature) -> Any:
         """Send an array to the workers, or find it there: those sent last are kept for the next passes."""
-        if isinstance(A, WorkerArray):
+        if isinstance(A, graphs.WorkerArray):
             return A
         if A.size == 0 or (A.flat[0] == A).all():
             value = float(A.flat[0]) if A.size else 0.0
             filled = tuple(Filled(value, (segment.edges[-1], *A.shape[1:]), A.dtype) for segment in self.grid)
-            return WorkerArray(filled, A.shape, A.dtype)
-        kept: list[tuple[FloatArray, WorkerArray]] = self.shared.kept.get("placed", [])
+            return graphs.WorkerArray(filled, A.shape, A.dtype)
+        kept: list[tuple[FloatArray, graphs.WorkerArray]] = self.shared.kept.get("placed", [])
         for seen, placed in kept:
             if seen.dtype == A.dtype and np.array_equal(seen[:64], A[:64]) and np.array_equal(seen, A):
                 return placed
@@ -252,11 +245,11 @@ class DaskData(DataMatrix):
         with warnings.catch_warnings():
             # within a task and not scattered: scattered values are lost with their worker
             warnings.filterwarnings("ignore", "Sending large graph")
-            placed = WorkerArray(tuple(graph.run([], sent)[1]), A.shape, A.dtype)
+            placed = graphs.WorkerArray(tuple(graph.run([], sent)[1]), A.shape, A.dtype)
         self.shared.kept["placed"] = [*kept[-_PLACED + 1 :], (A.copy(), placed)]
         return placed
 
-    def save_array(self, A: PerFeature, path: Path) -> None:
+    def save_array(self, A: graphs.PerFeature, path: Path) -> None:
         out = np.lib.format.open_memmap(path, mode="w+", dtype=A.dtype, shape=A.shape)
         for held, segment in zip(self.place(A).held, self.grid, strict=True):
             graph = self._graph()
@@ -268,10 +261,10 @@ class DaskData(DataMatrix):
     def load_array(self, path: Path) -> Any:
         return self.place(np.load(path))
 
-    def _graph(self) -> PassGraph:
-        return PassGraph(self.source, self.futures)
+    def _graph(self) -> graphs.PassGraph:
+        return graphs.PassGraph(self.source, self.futures)
 
-    def _each(self, graph: PassGraph, fn: Any, job: Any, *arrays: WorkerArray) -> list[str]:
+    def _each(self, graph: graphs.PassGraph, fn: Any, job: Any, *arrays: graphs.WorkerArray) -> list[str]:
         out = []
         for j, (segment, standard) in enumerate(zip(self.grid, self._standards(), strict=True)):
             arguments = (segment.raws, segment.chunks, standard, *(array.held[j] for array in arrays))
@@ -303,7 +296,7 @@ class WorkerStats(ColumnStats):
         return self._bring("centered_norm")
 
 
-def _total(graph: PassGraph, terms: list[str]) -> FloatArray:
+def _total(graph: graphs.PassGraph, terms: list[str]) -> FloatArray:
     """Add up one small array per segment, and bring the sum here."""
     return np.asarray(results(graph.run(graph.summed(terms))[0])[0])
 
