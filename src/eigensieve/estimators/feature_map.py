@@ -191,17 +191,26 @@ class FeatureMap(BaseQAlpha):
         frame.index.name = "feature"
         return frame
 
-    def plot(self, **options: Any) -> Any:
-        """Draw every feature as an ellipse at its coordinates, with its relevance in two rounds as axes.
+    def plot(self, *, rounds: tuple[int, int] = (0, 1), n_labels: int = 20, ax: Any = None) -> Any:
+        """Draw every feature as an ellipse at its coordinates, with its relevance in the two rounds as axes.
 
         Parameters
         ----------
-        **options
-            As in :meth:`eigensieve.plotting.FeatureMapDisplay.from_estimator`: ``rounds``, ``n_labels``, ``ax``, ...
+        rounds : tuple of 2 ints, default=(0, 1)
+            The rounds on the horizontal and the vertical axis.
+        n_labels : int, default=20
+            How many of the largest ellipses carry the feature's name.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : FeatureMapDisplay
+            With attributes `ax_` and `figure_`.
         """
         # Imported by name: drawing stands above the estimators, and they must not depend on it.
         display = import_module("eigensieve.plotting.feature_map").FeatureMapDisplay
-        return display.from_estimator(self, **options)
+        return display.from_estimator(self, rounds=rounds, n_labels=n_labels, ax=ax)
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
