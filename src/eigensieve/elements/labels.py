@@ -41,7 +41,6 @@ PER_ROUND = 16
 """Columns added per round, at most."""
 GROWN = 3
 """Bumps on single features that a round grows by further features, per try (`Plan.n_tries`)."""
-"""Per column that a round may add, so many bumps on single features are compared."""
 BINS_PER_DEVIATION = 2
 """A bump's standard deviation is at least so many bins when bins are joined for it."""
 NEARLY = 0.1, 0.5, 6000

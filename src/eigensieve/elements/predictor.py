@@ -49,11 +49,8 @@ class TiledPredictor:
         kernel = expansion.kernel
         # The linear kernel is the polynomial of degree 1 without a constant.
         linear = kernel.kind == LINEAR
-        self.kind, self.degree, self.coef0 = (
-            kernel.kind,
-            1 if linear else kernel.degree,
-            dtype(kernel.coef0 * (not linear)),
-        )
+        self.kind, self.degree = kernel.kind, 1 if linear else kernel.degree
+        self.coef0 = dtype(kernel.coef0 * (not linear))
         self.gammas: FloatArray = expansion.gammas.astype(dtype)
         self.weights = np.ascontiguousarray(expansion.weights.T)
         self.offset = expansion.intercept + (expansion.weights.sum(axis=0) if kernel.kind == RBF else 0.0)
