@@ -172,8 +172,7 @@ def most_promising(
         for feature in known:
             if among[j] == feature:
                 scores[j] = -_F(1.0)
-    best = np.empty(among.size, np.bool_)
-    best[:] = False
+    best = np.zeros(among.size, np.bool_)
     for _ in range(min(count, among.size)):
         top = scores.argmax()
         if scores[top] < _ZERO:

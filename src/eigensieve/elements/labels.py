@@ -60,9 +60,9 @@ Fewer weights overfit less, so the ridge term of those that are kept is divided 
 """
 NARROWEST = 1e-15
 """Features with a smaller standard deviation are not read: gamma, one over its square, must fit single precision."""
-PART = 200
-"""Of classes, so many elements or more make a machine of its own; several such machines, each with mixtures of its own,
-are averaged. Three of 200 elements are better than one of 600."""
+PART, OVER = 200, 40
+"""Of classes, the first plus the second, 240 elements, are two machines, each with mixtures of its own, which are
+averaged; every further 200 are another one. Three of 200 elements are better than one of 600."""
 STEPS = 7
 """Steps of the refinement. Beyond `LARGEST` elements there are fewer: so many values would overfit."""
 LARGEST = 400
@@ -276,7 +276,7 @@ def fit_labels(
     """Return the machine and its path: the loss after each element, as a share of what a constant leaves. For classes,
     mixtures are added, on which a full machine helps if there is one. Many elements are several machines, whose paths
     follow each other."""
-    count = plan.n_elements // PART if goal.loss.classes else 1
+    count = (plan.n_elements + PART - OVER) // PART if goal.loss.classes else 1
     if count > 1:
         plans = [replace(plan, n_elements=(plan.n_elements + k) // count) for k in range(count)]
         made = [fit_labels(kernel, X, goal, part, rng, full, refine=refine) for part in plans]

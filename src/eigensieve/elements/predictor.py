@@ -113,15 +113,11 @@ class TablePredictor:
         several = replace(several, intercept=np.zeros_like(expansion.intercept))
         bound += single_precision_bound(several, reach)
         return cls(
-            np.ascontiguousarray(tables, dtype=np.float32),
-            features.astype(np.int32),
-            low[features].astype(np.float32),
-            (1.0 / steps).astype(np.float32),
-            expansion.intercept + middles.sum(axis=0),
-            TiledPredictor(several, dtype) if several.n_columns else None,
-            TiledPredictor(expansion, np.float64),
-            bound,
-        )
+            np.ascontiguousarray(tables, dtype=np.float32), features.astype(np.int32),
+            low[features].astype(np.float32), (1.0 / steps).astype(np.float32),
+            expansion.intercept + middles.sum(axis=0), TiledPredictor(several, dtype) if several.n_columns else None,
+            TiledPredictor(expansion, np.float64), bound,
+        )  # fmt: skip
 
     def decision(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs)."""
