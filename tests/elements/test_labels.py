@@ -298,6 +298,7 @@ def test_the_path_is_the_loss_as_a_share_of_what_a_constant_leaves():
 @pytest.mark.parametrize("n_classes", [2, 6])
 def test_many_elements_are_the_mean_of_machines_with_mixtures_of_their_own(n_classes, monkeypatch):
     monkeypatch.setattr(labels, "PART", 20)
+    monkeypatch.setattr(labels, "OVER", 8)
     X, y = make_blobs(n_samples=300, n_features=6, centers=n_classes, cluster_std=4.0, random_state=0)
     targets = (y[:, None] == np.arange(n_classes)).astype(float)[:, int(n_classes == 2) :]
     rng = np.random.default_rng(0)

@@ -172,8 +172,13 @@ def most_promising(
         for feature in known:
             if among[j] == feature:
                 scores[j] = -_F(1.0)
-    best = np.argsort(-scores)[:count]
-    return among[np.sort(best[scores[best] >= _ZERO])]
+    best = np.zeros(among.size, np.bool_)
+    for _ in range(min(count, among.size)):
+        top = scores.argmax()
+        if scores[top] < _ZERO:
+            break
+        best[top], scores[top] = True, -_F(1.0)
+    return among[best]
 
 
 @njit(cache=True, nogil=True, fastmath=True)

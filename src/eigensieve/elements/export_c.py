@@ -3,9 +3,10 @@
 Hand-written, because no exporter knows masked columns: m2cgen writes every value of every support vector (146,539
 numbers for the faces of docs/measured/elements.md, where 200 elements store 268).
 
-Columns of equal length stand one after the other. One loop for each length sums up distances. Loops over all columns
-without branches then make kernel values, several at once if the compiler has vector units. Elements read their features
-through a table: plain code with a load and a store for each takes three times the bytes.
+Columns of equal length stand in groups of four: the first element of each, then the second of each, and so on. One loop
+sums up four distances at once, in vectors if the processor has them, and bumps go from there straight into the decision
+value. Features are read through a table, in which a mark after every four says whether the group goes on: plain code
+with a load for each takes three times the bytes.
 """
 
 import re
@@ -15,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from eigensieve._types import Array, FloatArray, IntArray
+from eigensieve._types import Array, BoolArray, FloatArray, IntArray
 from eigensieve.elements.expansion import ElementExpansion, summed_in_single_bound
-from eigensieve.elements.kernel import BUMP, LINEAR, RBF
+from eigensieve.elements.kernel import BUMP, LINEAR, POLY, RBF, MaskedKernel
 
 LANES = 4
-"""Partial sums over columns; columns are padded to a multiple with weights of zero."""
-UNROLLED = 4
-"""The longest columns that are written out."""
+"""Columns of a group, and partial sums over columns."""
+REPEATED = 4
+"""Groups of columns up to so long are filled with shorter columns."""
 
 _DOUBLE_EXP = """
 /* exp(x) - 1 for x <= 0: 2^n e^f with |f| <= ln(2)/2, Taylor series for e^f; error under 1e-15. NaN gives NaN. */
@@ -43,28 +44,49 @@ static double {name}_expm1(double x)
 }}
 """
 
-_SINGLE_RBF = """
-    /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. At most 2^-126 is reached, by infinity too. */
-    for (c = 0; c < {padded}; c++) {{
-        float p = {name}_numbers[c] * k[c];
-        power.f[c] = p < 126.0f ? p : 126.0f;
-    }}
-    for (c = 0; c < {padded}; c++) {{
-        int n = (int)(power.f[c] + 0.5f);
-        float f = (float)n - power.f[c];
-        k[c] = (((((1.546144746e-04f * f + 1.339086735e-03f) * f + 9.618056670e-03f) * f + 5.550357104e-02f) * f
-                 + 2.402265092e-01f) * f + 6.931471880e-01f) * f;
-        power.i[c] = (127 - n) << 23;
-    }}
-    for (c = 0; c < {padded}; c++) k[c] = power.f[c] * k[c] + (power.f[c] - 1.0f);
-"""
+_GROUPS = """
+    for (c = 0; c < {padded}; c += {lanes}) {{
+        {real} z[{lanes}] = {{{zeros}}};
+        do {{
+            {row}
+            v += {lanes};
+            i += {lanes} + 1;
+        }} while (i[-1]);
+{kernel}
+        for (e = 0; e < {lanes}; e++) {store};
+    }}"""
 
-_BUMP = """
-    for (c = 0; c < {padded}; c++) {{
-        {real} p = {name}_numbers[c] * k[c];
-        k[c] = 1 < p ? 1 : p; /* NaN stays */
-    }}
-"""
+_BUMP = """        for (e = 0; e < {lanes}; e++) {{
+            {real} root = 1 + {name}_numbers[c + e] * z[e];
+            z[e] = 0 > root ? 0 : root; /* NaN stays */
+        }}
+        for (e = 0; e < {lanes}; e++) z[e] = z[e] * z[e] * (z[e] * z[e]);"""
+
+_LINEAR = "        for (e = 0; e < {lanes}; e++) z[e] *= {name}_numbers[c + e];"
+
+_POLY = """        for (e = 0; e < {lanes}; e++) {{
+            {real} base = {name}_numbers[c + e] * z[e] + {coef0};
+            for (z[e] = 1, m = 0; m < {degree}; m++) z[e] *= base;
+        }}"""
+
+_RBF = "        for (e = 0; e < {lanes}; e++) z[e] = {name}_expm1({name}_numbers[c + e] * z[e]);"
+
+_SINGLE_RBF = """        /* exp - 1 of minus the sum, as 2^n 2^f - 1 with |f| <= 1/2. 2^-126 is the least. */
+        for (e = 0; e < {lanes}; e++) {{
+            float p = {name}_numbers[c + e] * z[e];
+            missing[e] = p != p ? p : 0.0f; /* NaN */
+            power.f[e] = p < 126.0f ? p : 126.0f;
+        }}
+        for (e = 0; e < {lanes}; e++) {{
+            int n = (int)(power.f[e] + 0.5f);
+            float f = (float)n - power.f[e];
+            z[e] = (((((1.546144746e-04f * f + 1.339086735e-03f) * f + 9.618056670e-03f) * f + 5.550357104e-02f) * f
+                     + 2.402265092e-01f) * f + 6.931471880e-01f) * f;
+            power.i[e] = (127 - n) << 23;
+        }}
+        for (e = 0; e < {lanes}; e++) z[e] = power.f[e] * z[e] + (power.f[e] - 1.0f) + missing[e];"""
+
+_PAIRS = "((sum[0] + sum[2]) + (sum[1] + sum[3]))"
 
 _STANDARDISING = """
 void {name}_decision(const {real} *x, {real} *decision)
@@ -106,6 +128,45 @@ _ALL_NAMED = 1_000
 
 
 @dataclass(frozen=True, eq=False)
+class Groups:
+    """Columns in groups of `LANES`. Where too few are of one length, shorter ones whose elements are repeated fill the
+    group, or copies of its first column with weight zero."""
+
+    spans: IntArray  # elements of each group's columns
+    columns: IntArray  # of all groups
+    shown: BoolArray  # False for copies
+    times: IntArray  # how often each column's elements stand there
+
+    @classmethod
+    def of(cls, lengths: IntArray) -> "Groups":
+        """Group columns of these lengths, the longest first."""
+        left = {int(span): np.flatnonzero(lengths == span).tolist() for span in np.unique(lengths)[::-1]}
+        found: list[tuple[int, int, bool]] = []
+        for span, own in left.items():
+            shorter = [left[part] for part in left if part < span <= REPEATED and span % part == 0]
+            for begin in range(0, len(own), LANES):
+                group = own[begin : begin + LANES]
+                for others in shorter:
+                    group += [others.pop() for _ in range(min(LANES - len(group), len(others)))]
+                copies = LANES - len(group)
+                found += [(span, c, True) for c in group] + [(span, group[0], False)] * copies
+        spans, columns, shown = np.array(found, dtype=np.int64).reshape(-1, 3).T
+        return cls(spans[::LANES], columns, shown.astype(bool), spans // lengths[columns])
+
+    def elements(self, expansion: ElementExpansion) -> IntArray:
+        """Return the elements in the order of the file."""
+        starts, lengths = (part[self.columns].reshape(-1, LANES) for part in (expansion.starts, expansion.lengths))
+        rows = [starts[g] + k % lengths[g] for g, span in enumerate(self.spans) for k in range(span)]
+        return np.array(rows, dtype=np.int64).ravel()
+
+    def marked(self, features: IntArray) -> IntArray:
+        """Return the features of elements in this order, and after each `LANES` whether the group goes on."""
+        goes_on = np.ones((features.size // LANES, 1), np.int64)
+        goes_on[np.cumsum(self.spans) - 1] = 0
+        return np.hstack([features.reshape(-1, LANES), goes_on]).ravel()
+
+
+@dataclass(frozen=True, eq=False)
 class Interface:
     """Names of the inputs and outputs of an exported machine, and the scaling of its inputs."""
 
@@ -136,14 +197,9 @@ def _quoted(name: object) -> str:
 
 
 def expansion_to_c(
-    expansion: ElementExpansion,
-    name: str,
-    threshold: float | None,
-    *,
-    precision: str = "single",
-    reach: FloatArray | None = None,
-    interface: Interface | None = None,
-) -> str:
+    expansion: ElementExpansion, name: str, threshold: float | None, *, precision: str = "single",
+    reach: FloatArray | None = None, interface: Interface | None = None,
+) -> str:  # fmt: skip
     """Return C source for the decision values and the predicted class index.
 
     `name`, a C identifier, is the prefix of all names. Decision values above `threshold` are class 1 (one output only);
@@ -156,16 +212,16 @@ def expansion_to_c(
         raise ValueError(f"The 'precision' parameter of to_c must be {kinds}. Got {precision!r} instead.")
     real = "float" if precision == "single" else "double"
     interface = interface or Interface()
-    expansion = expansion.take(np.argsort(expansion.lengths, kind="stable"))
     read, places = np.unique(expansion.features, return_inverse=True)
-    extra = LANES if expansion.n_columns == 0 else -expansion.n_columns % LANES
-    gammas, weights = np.pad(expansion.gammas, (0, extra)), np.pad(expansion.weights.T, ((0, 0), (0, extra)))
+    groups = Groups.of(expansion.lengths)
+    elements, columns = groups.elements(expansion), groups.columns
+    gammas, weights = expansion.gammas[columns] / groups.times, groups.shown * expansion.weights[columns].T
     kind, thin = expansion.kernel.kind, expansion.is_thin
     rbf = kind == RBF
     # exp - 1 is summed; the weights' total goes into the offset. Large weights of opposite sign then cost no digits.
     offset = expansion.intercept + (expansion.weights.sum(axis=0) if rbf else 0.0)
     # For rbf in single precision, powers of two are taken: the factor goes into gamma.
-    scale = 0.25 if kind == BUMP else 1.0 if not rbf else 1.4426950408889634 if real == "float" else -1.0
+    scale = -0.25 if kind == BUMP else 1.0 if not rbf else 1.4426950408889634 if real == "float" else -1.0
     raw = interface.mean is not None
     error = "that of rounding"
     if precision == "single" and reach is not None:
@@ -181,9 +237,9 @@ def expansion_to_c(
     numbers = scale * gammas if thin else np.concatenate([scale * gammas, weights.ravel()])
     parts = [
         c_header(expansion, name, threshold, interface, **words),
-        c_array(index_type(top), f"{name}_features", features),
+        c_array(index_type(top), f"{name}_features", groups.marked(features[elements])),
         "/* of each column the factor on its sum, the weights; of each element the value; the offsets */",
-        c_array(real, f"{name}_numbers", [*numbers, *expansion.values, *offset]),
+        c_array(real, f"{name}_numbers", [*numbers, *expansion.values[elements], *offset]),
         *(thin_weights(real, name, weights) if thin else ()),
     ]
     if rbf and real == "double":
@@ -208,18 +264,12 @@ def c_header(
     """Return the comment at the head of the file: the functions to call, their inputs and outputs, the error."""
     n_outputs = expansion.intercept.size
     sample, top = words["sample"], max(1, n_outputs - 1)
+    predict = "" if threshold is None else f"\n * int  {name}_predict(const {sample} *x);  the class, 0 to {top}"
     return HEADER.format(
-        name=name,
-        kernel=expansion.kernel.name,
-        n_features=expansion.n_features,
-        n_elements=expansion.n_elements,
-        n_columns=expansion.n_columns,
-        n_outputs=n_outputs,
-        plural="" if n_outputs == 1 else "s",
-        predict="" if threshold is None else f"\n * int  {name}_predict(const {sample} *x);  the class, 0 to {top}",
-        listing=interface.listing(np.unique(expansion.features)),
-        **words,
-    )
+        name=name, kernel=expansion.kernel.name, n_features=expansion.n_features, n_elements=expansion.n_elements,
+        n_columns=expansion.n_columns, n_outputs=n_outputs, plural="" if n_outputs == 1 else "s", predict=predict,
+        listing=interface.listing(np.unique(expansion.features)), **words,
+    )  # fmt: skip
 
 
 def check_c_name(name: str) -> None:
@@ -242,38 +292,12 @@ def c_array(kind: str, name: str, values: Iterable[Any]) -> str:
     return f"static const {kind} {name}[{len(texts)}] = {{\n    {body}\n}};"
 
 
-def _sums(expansion: ElementExpansion, padded: int, real: str) -> str:
-    """Return the loops that fill k with each column's sum over its features."""
-    lines, column, squares = [], 0, expansion.kernel.is_radial
-    for length, count in zip(*np.unique(expansion.lengths, return_counts=True), strict=True):
-        head = f"for (c = {column}; c < {column + count}; c++, i += {length}, v += {length}) {{\n        {real} sum = 0"
-        column += count
-        each = "d = x[i[{0}]] - v[{0}]; sum += d * d;" if squares else "sum += x[i[{0}]] * v[{0}];"
-        many = f"for (e = 0; e < {length}; e++) {{{{ {each} }}}}".format("e")
-        terms = [each.format(e) for e in range(length)] if length <= UNROLLED else [many]
-        lines.append("\n        ".join([f"    {head}{', d' if squares else ''};", *terms, "k[c] = sum;"]) + "\n    }")
-    lines.append(f"    for (c = {column}; c < {padded}; c++) k[c] = 0;")
-    return "\n".join(lines)
-
-
-def _kernel(expansion: ElementExpansion, name: str, padded: int, real: str) -> str:
-    """Return the loops from sums to kernel values."""
-    kernel = expansion.kernel
-    if kernel.kind == RBF:
-        if real == "float":
-            return _SINGLE_RBF.format(name=name, padded=padded)
-        return f"    for (c = 0; c < {padded}; c++) k[c] = {name}_expm1({name}_numbers[c] * k[c]);"
-    if kernel.kind == BUMP:
-        return _BUMP.format(name=name, padded=padded, real=real)
-    if kernel.kind == LINEAR:
-        return f"    for (c = 0; c < {padded}; c++) k[c] *= {name}_numbers[c];"
+def _kernel(kernel: MaskedKernel, real: str, **words: Any) -> str:
+    """Return the loops from a group's sums to kernel values."""
+    rbf = _SINGLE_RBF if real == "float" else _RBF
+    text = {RBF: rbf, BUMP: _BUMP, LINEAR: _LINEAR, POLY: _POLY}[kernel.kind]
     coef0 = f"{kernel.coef0!r}f" if real == "float" else repr(kernel.coef0)
-    one = "1.0f" if real == "float" else "1.0"
-    return (
-        f"    for (c = 0; c < {padded}; c++) {{\n"
-        f"        {real} base = {name}_numbers[c] * k[c] + {coef0}, value = {one};\n"
-        f"        for (e = 0; e < {kernel.degree}; e++) value *= base;\n        k[c] = value;\n    }}"
-    )
+    return text.format(real=real, coef0=coef0, degree=kernel.degree, **words)
 
 
 def _decision(
@@ -281,24 +305,36 @@ def _decision(
 ) -> str:
     """Return the function from features to decision values; an `inner` one is called after the standardisation. Values
     of elements begin at number `first`, and `table` declares the pointer to their features."""
-    n_outputs = expansion.intercept.size
-    clamped = expansion.kernel.kind == RBF and real == "float"  # hides NaN, and so do weights that are left out
-    powers = f"\n    union {{ int i[{padded}]; float f[{padded}]; }} power;" if clamped else ""
-    missing = _MISSING.format(padded=padded, n_outputs=n_outputs) if clamped or expansion.is_thin else ""
+    n_outputs, kernel = expansion.intercept.size, expansion.kernel
+    words: dict[str, Any] = {"name": name, "padded": padded, "lanes": LANES, "real": real, "zeros": _zeros(real)}
     head = f"static void {name}_standardised" if inner else f"void {name}_decision"
+    each = "d = x[i[{0}]] - v[{0}]; z[{0}] += d * d;" if kernel.is_radial else "z[{0}] += x[i[{0}]] * v[{0}];"
+    declared = "{real} sum[{lanes}] = {{{zeros}}};"
+    store, rest = f"sum[e] += {name}_numbers[{padded} + c + e] * z[e]", f"    decision[0] = v[0] + {_PAIRS};"
+    if n_outputs > 1:
+        rest = _outputs(expansion, name, padded, real)
+        declared, store = f"{real} k[{max(1, padded)}];", "k[c + e] = z[e]"
+    if kernel.kind == RBF and real == "float":
+        declared += " float missing[{lanes}]; union {{ int i[{lanes}]; float f[{lanes}]; }} power;"
+    if kernel.is_radial:
+        declared += f" {real} d;"
+    row = "\n            ".join(each.format(e) for e in range(LANES))
+    groups = _GROUPS.format(**words, row=row, kernel=_kernel(kernel, **words), store=store)
     return f"""
 {head}(const {real} *x, {real} *decision)
 {{
     {table} = {name}_features;
     const {real} *v = {name}_numbers + {first};
-    {real} k[{padded}];{powers}
-    int c, e, m;
-{_sums(expansion, padded, real)}
-{missing}
-{_kernel(expansion, name, padded, real)}
-{_outputs(expansion, name, padded, real)}
+    {declared.format(**words)}
+    int c, e{", m" if n_outputs > 1 or kernel.kind == POLY else ""};
+{groups}
+{rest}
 }}
 """
+
+
+def _zeros(real: str) -> str:
+    return ", ".join(["0.0f" if real == "float" else "0.0"] * LANES)
 
 
 def thin_weights(kind: str, name: str, weights: Array) -> list[str]:
@@ -319,27 +355,23 @@ def index_type(top: int) -> str:
 
 def _outputs(expansion: ElementExpansion, name: str, padded: int, real: str) -> str:
     """Return the loops from kernel values to decision values."""
-    zero = "0.0f" if real == "float" else "0.0"
-    column = "k[{0}]"
-    if expansion.kernel.kind == BUMP:  # here, since it spares a loop
-        column = "(1 - k[{0}]) * (1 - k[{0}]) * ((1 - k[{0}]) * (1 - k[{0}]))"
     if expansion.is_thin:
-        return f"""    for (m = 0, e = 0; m < {expansion.intercept.size}; m++) {{
-        {real} sum = {zero};
+        missing = _MISSING.format(padded=padded, n_outputs=expansion.intercept.size)
+        return f"""{missing}
+    for (m = 0, e = 0; m < {expansion.intercept.size}; m++) {{
+        {real} sum = 0;
         for (; e < (int){name}_weight_ends[m]; e++) {{
             c = {name}_weight_places[e];
-            sum += {name}_weights[e] * ({column.format("c")});
+            sum += {name}_weights[e] * k[c];
         }}
         decision[m] = v[m] + sum;
     }}"""
-    zeros = ", ".join([zero] * LANES)
-    pairs = " + ".join(f"(sum[{k}] + sum[{k + LANES // 2}])" for k in range(LANES // 2))
     return f"""    for (m = 0; m < {expansion.intercept.size}; m++) {{
-        {real} sum[{LANES}] = {{{zeros}}};
+        {real} sum[{LANES}] = {{{_zeros(real)}}};
         const {real} *w = {name}_numbers + {padded} + m * {padded};
         for (c = 0; c < {padded}; c += {LANES})
-            for (e = 0; e < {LANES}; e++) sum[e] += w[c + e] * ({column.format("c + e")});
-        decision[m] = v[m] + ({pairs});
+            for (e = 0; e < {LANES}; e++) sum[e] += w[c + e] * k[c + e];
+        decision[m] = v[m] + {_PAIRS};
     }}"""
 
 

@@ -98,12 +98,9 @@ class _Screen:
             means = np.einsum("ibx,ix->ib", values, share)
             centred = values - means[:, :, None]
             self.values.append(np.ascontiguousarray(centred, dtype=np.float32))
-            self.outside.append(
-                (self.rows.size * np.einsum("ibx,ibx,ix->ib", centred, centred, share)).astype(np.float32)
-            )
-            self.squares.append(
-                (self.rows.size * np.einsum("ibx,ibx,ix->ib", values, values, share)).astype(np.float32)
-            )
+            outside, squares = (np.einsum("ibx,ibx,ix->ib", rows, rows, share) for rows in (centred, values))
+            self.outside.append((self.rows.size * outside).astype(np.float32))
+            self.squares.append((self.rows.size * squares).astype(np.float32))
         self.known = 1
 
     def first_elements(
@@ -122,15 +119,9 @@ class _Screen:
 
 
 def _shortlist(
-    state: SelectionState,
-    screen: _Screen,
-    sample: SampledData,
-    unused: IntArray,
-    plan: Plan,
-    rng: np.random.Generator,
-    *,
-    grow_all: bool,
-) -> list[Column]:
+    state: SelectionState, screen: _Screen, sample: SampledData, unused: IntArray, plan: Plan,
+    rng: np.random.Generator, *, grow_all: bool,
+) -> list[Column]:  # fmt: skip
     """Return the best first elements of each width, on different features, grown unless they are of the first width."""
     residual = sketch(state.residual, rng)
     sampled_residuals = sample.residuals(residual[sample.rows])

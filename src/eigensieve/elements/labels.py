@@ -15,7 +15,8 @@ of a column's weights are kept at the end.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,7 +42,6 @@ PER_ROUND = 16
 """Columns added per round, at most."""
 GROWN = 3
 """Bumps on single features that a round grows by further features, per try (`Plan.n_tries`)."""
-"""Per column that a round may add, so many bumps on single features are compared."""
 BINS_PER_DEVIATION = 2
 """A bump's standard deviation is at least so many bins when bins are joined for it."""
 NEARLY = 0.1, 0.5, 6000
@@ -60,10 +60,10 @@ Fewer weights overfit less, so the ridge term of those that are kept is divided 
 """
 NARROWEST = 1e-15
 """Features with a smaller standard deviation are not read: gamma, one over its square, must fit single precision."""
-PART = 200
-"""Of classes, so many elements or more make a machine of its own; several such machines, each with mixtures of its own,
-are averaged. Three of 200 elements are better than one of 600."""
-STEPS = 8
+PART, OVER = 200, 40
+"""Of classes, the first plus the second, 240 elements, are two machines, each with mixtures of its own, which are
+averaged; every further 200 are another one. Three of 200 elements are better than one of 600."""
+STEPS = 7
 """Steps of the refinement. Beyond `LARGEST` elements there are fewer: so many values would overfit."""
 LARGEST = 400
 """The most elements that "auto" considers."""
@@ -71,8 +71,7 @@ HELD_OUT = 0.25
 """Share of the samples on which "auto" compares sizes."""
 
 
-@dataclass(frozen=True)
-class Bump:
+class Bump(NamedTuple):
     """One column: features, centres, the number of its width."""
 
     features: list[int]
@@ -150,9 +149,10 @@ class LabelSearch:
         bumps = self._candidates(per_round, gradient, curvature)
         columns = self._columns(bumps)
         part = columns if self.rows.size == self.X.shape[1] else columns.take(self.rows, axis=1)
-        weighed = part * curvature
-        means = weighed.sum(axis=1)
-        gram = weighed @ part.T - np.outer(means, means / curvature.sum())
+        root = np.sqrt(curvature)
+        weighed = part * root
+        means = weighed @ root
+        gram = weighed @ weighed.T - np.outer(means, means / curvature.sum())
         room = self.plan.n_elements - self.n_elements
         lengths = np.array([len(bump.features) for bump in bumps], dtype=np.int64)
         chosen = pick(gram, part @ gradient.T, lengths, self.goal.ridge, room, per_round, least, self.nearly)
@@ -214,11 +214,8 @@ class LabelSearch:
             self.kernel.gamma * self.factors, gradient, curvature, np.float32(self.goal.ridge), among, PROMISING,
             np.array([one.width for one in starts], dtype=np.int64), features, centres, lengths,
         )  # fmt: skip
-        return [
-            Bump(features[s, :k].tolist(), centres[s, :k].tolist(), one.width)
-            for s, one in enumerate(starts)
-            for k in range(2, lengths[s] + 1)
-        ]
+        grown = zip(starts, features.tolist(), centres.tolist(), lengths.tolist(), strict=True)
+        return [Bump(f[:k], c[:k], one.width) for one, f, c, length in grown for k in range(2, length + 1)]
 
     def expansion(self) -> ElementExpansion:
         """Return the machine as it is now, on values about the mean of the features that are seen."""
@@ -281,7 +278,7 @@ def fit_labels(
     """Return the machine and its path: the loss after each element, as a share of what a constant leaves. For classes,
     mixtures are added, on which a full machine helps if there is one. Many elements are several machines, whose paths
     follow each other."""
-    count = plan.n_elements // PART if goal.loss.classes else 1
+    count = (plan.n_elements + PART - OVER) // PART if goal.loss.classes else 1
     if count > 1:
         plans = [replace(plan, n_elements=(plan.n_elements + k) // count) for k in range(count)]
         made = [fit_labels(kernel, X, goal, part, rng, full, refine=refine) for part in plans]
@@ -293,7 +290,7 @@ def fit_labels(
     if goal.targets.shape[1] > WEIGHTS:
         goal = search.fit.goal = replace(goal, ridge=goal.ridge / WEIGHTS)
     search.fit.thin(WEIGHTS * len(search.columns))
-    search.fit.refit(2)
+    search.fit.refit(1 if refine else 2)
     machine = search.expansion()
     if refine and machine.n_columns:
         steps = round(STEPS * min(1.0, LARGEST / machine.n_elements) ** 2)

@@ -11,6 +11,7 @@ rises.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -199,17 +200,18 @@ def refine_penalised(expansion: ElementExpansion, rows: FloatArray, goal: Goal, 
     samples (features x samples) in single precision, about their mean. Columns of one width keep one width, so that few
     are stored. Weights of zero stay zero."""
     seen = rows[expansion.features]
-    unit = seen.std(axis=1).astype(np.float64)
+    squares, means = np.einsum("et,et->e", seen, seen), seen @ np.ones(seen.shape[1], np.float32)
+    unit = np.sqrt(np.maximum(squares / seen.shape[1] - (means / seen.shape[1]) ** 2, 0.0), dtype=np.float64)
     unit[unit == 0] = 1.0
     widths, which = np.unique(expansion.factors, return_inverse=True)
     kept = expansion.weights != 0
     c, m = expansion.weights.shape
-    cuts = np.cumsum([c * m, m, expansion.n_elements])
+    cuts = np.cumsum([c * m, m, expansion.n_elements]).tolist()
     sums, K = np.empty((2, c, seen.shape[1]), np.float32)
     by_value, by_width = np.empty(expansion.n_elements), np.empty(c)
 
     def parts(flat: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        weights, intercept, values, logs = np.split(flat, cuts)
+        weights, intercept, values, logs = (flat[a:b] for a, b in pairwise((0, *cuts, flat.size)))
         return weights.reshape(c, m), intercept, values * unit, widths * np.exp(logs)
 
     def loss_and_gradient(flat: FloatArray) -> tuple[float, FloatArray]:

@@ -49,11 +49,8 @@ class TiledPredictor:
         kernel = expansion.kernel
         # The linear kernel is the polynomial of degree 1 without a constant.
         linear = kernel.kind == LINEAR
-        self.kind, self.degree, self.coef0 = (
-            kernel.kind,
-            1 if linear else kernel.degree,
-            dtype(kernel.coef0 * (not linear)),
-        )
+        self.kind, self.degree = kernel.kind, 1 if linear else kernel.degree
+        self.coef0 = dtype(kernel.coef0 * (not linear))
         self.gammas: FloatArray = expansion.gammas.astype(dtype)
         self.weights = np.ascontiguousarray(expansion.weights.T)
         self.offset = expansion.intercept + (expansion.weights.sum(axis=0) if kernel.kind == RBF else 0.0)
@@ -116,15 +113,11 @@ class TablePredictor:
         several = replace(several, intercept=np.zeros_like(expansion.intercept))
         bound += single_precision_bound(several, reach)
         return cls(
-            np.ascontiguousarray(tables, dtype=np.float32),
-            features.astype(np.int32),
-            low[features].astype(np.float32),
-            (1.0 / steps).astype(np.float32),
-            expansion.intercept + middles.sum(axis=0),
-            TiledPredictor(several, dtype) if several.n_columns else None,
-            TiledPredictor(expansion, np.float64),
-            bound,
-        )
+            np.ascontiguousarray(tables, dtype=np.float32), features.astype(np.int32),
+            low[features].astype(np.float32), (1.0 / steps).astype(np.float32),
+            expansion.intercept + middles.sum(axis=0), TiledPredictor(several, dtype) if several.n_columns else None,
+            TiledPredictor(expansion, np.float64), bound,
+        )  # fmt: skip
 
     def decision(self, X: FloatArray) -> FloatArray:
         """Return f (samples x outputs)."""

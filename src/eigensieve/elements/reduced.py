@@ -59,17 +59,10 @@ def select_vectors(
 
 
 def construct_vectors(
-    kernel: MaskedKernel,
-    B: FloatArray,
-    alpha: FloatArray,
-    n_vectors: int,
-    *,
-    n_starts: int,
-    max_iter: int,
-    rng: np.random.Generator,
-    progress: Progress = silent,
+    kernel: MaskedKernel, B: FloatArray, alpha: FloatArray, n_vectors: int, *, n_starts: int,
+    max_iter: int, rng: np.random.Generator, progress: Progress = silent,
     shape_vector: Callable[[FloatArray], FloatArray] | None = None,
-) -> tuple[FloatArray, int]:
+) -> tuple[FloatArray, int]:  # fmt: skip
     """Return vectors z_1, z_2, ... each the best for the rest of Psi, and the most iterations of a start.
 
     For the RBF kernel z is the fixed point z = sum_i a_i k(b_i, z) b_i / sum_i a_i k(b_i, z). For the other kernels

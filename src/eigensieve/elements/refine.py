@@ -18,16 +18,9 @@ STEPS = 10
 
 
 def refine_values(
-    kernel: MaskedKernel,
-    X: FloatArray,
-    B: FloatArray,
-    columns: list[Column],
-    targets: FloatArray,
-    ridge: float,
-    *,
-    max_iter: int = STEPS,
-    progress: Progress = silent,
-) -> FloatArray:
+    kernel: MaskedKernel, X: FloatArray, B: FloatArray, columns: list[Column], targets: FloatArray, ridge: float,
+    *, max_iter: int = STEPS, progress: Progress = silent,
+) -> FloatArray:  # fmt: skip
     """Return a copy of the basis vectors B with the entries of `columns` moved to match the targets (samples x
     outputs)."""
     shape = ElementExpansion.build(kernel, B, columns, np.zeros((len(columns), 1)), np.zeros(1))
@@ -41,13 +34,9 @@ def refine_values(
         return value, gradient * unit
 
     result = minimize(
-        value_and_gradient,
-        shape.values / unit,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": max_iter},
+        value_and_gradient, shape.values / unit, jac=True, method="L-BFGS-B", options={"maxiter": max_iter},
         callback=lambda _: progress(f"refinement {next(steps)} of at most {max_iter}"),
-    )
+    )  # fmt: skip
     refined = np.array(B, dtype=np.float64)
     refined[element_owners(columns), shape.features] = result.x * unit
     return refined

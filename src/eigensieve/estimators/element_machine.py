@@ -179,14 +179,9 @@ class ElementMachine(SmallMachine):
 
     def _plan(self, n_elements: int) -> elements.Plan:
         return elements.Plan(
-            n_elements=n_elements,
-            shape=self.shape,
-            search=self.search,
-            rescale=self.search == "guided",
-            n_tries=self.n_tries,
-            tol=self.tol,
-            progress=progress_for(type(self).__name__, self.verbose),
-        )
+            n_elements=n_elements, shape=self.shape, search=self.search, rescale=self.search == "guided",
+            n_tries=self.n_tries, tol=self.tol, progress=progress_for(type(self).__name__, self.verbose),
+        )  # fmt: skip
 
     def _warn_if_short(self, selection: elements.Selection, plan: elements.Plan, n_basis: int) -> None:
         """Warn if the search stopped before the budget was spent, and say why."""

@@ -44,7 +44,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
         What the masked columns reproduce. "labels": the labels. Columns are added and all weights refitted to lower the
         logistic loss. 600 mixtures of two samples each are fitted as well, with mixed labels; if a fitted SVM is given,
         its probabilities are half of a mixture's target. Columns are bumps, max(0, 1 - gamma t^2 / 4)^4 at distance t.
-        Centres and widths are free, and decision values are log-odds. 400 elements or more are the mean of several
+        Centres and widths are free, and decision values are log-odds. 240 elements or more are the mean of several
         machines. Only for shape "element" and search "guided". "decision": the decision values K alpha of the SVM.
         "kernel": its kernel matrix K, by the paper's Algorithm 1 as printed: `intercept_` is the SVM's, the weights
         have no ridge term, and every element takes what all columns explain out of K for good. Only for shape
