@@ -132,16 +132,12 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
 
     @available_if(_matches_labels)
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """Return the probability of each class. Only if the labels are matched: decision values are then log-odds.
+        """Return the probability of each class, in a column. Only if the labels are matched: decision values are then log-odds.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples in rows.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
         """
         decisions = self.decision_function(X)
         if decisions.ndim == 1:

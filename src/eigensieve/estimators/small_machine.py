@@ -97,10 +97,6 @@ class SmallMachine(Estimator):
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples in rows.
-
-        Returns
-        -------
-        predictions : ndarray of shape (n_samples,)
         """
         return self._predicted(self._values(X))
 
@@ -132,16 +128,12 @@ class SmallClassifier(ClassifierMixin, SmallMachine):
         self.threshold_ = 0.0
 
     def decision_function(self, X: MatrixLike) -> FloatArray:
-        """Return the decision values of the small machine.
+        """Return the decision values of the small machine; of more than two classes one column per class.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples in rows.
-
-        Returns
-        -------
-        decisions : ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         decisions = self._values(X)
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
