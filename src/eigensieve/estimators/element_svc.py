@@ -132,7 +132,7 @@ class ElementSelectedSVC(SmallClassifier, ElementMachine):
 
     @available_if(_matches_labels)
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """Return the probability of each class, in a column. Only if the labels are matched: decision values are then log-odds.
+        """Return the probability of each class. Only if the labels are matched: decision values are then log-odds.
 
         Parameters
         ----------
