@@ -48,8 +48,12 @@ def test_ctrl_c_while_libraries_are_imported_ends_in_a_line(monkeypatch, capsys)
         signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr("eigensieve.cli.signals_held", interrupted)
-    with pytest.raises(SystemExit) as stopped:
-        eigensieve.cli.main()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as stopped:
+            eigensieve.cli.main()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert stopped.value.code == 130
     assert capsys.readouterr().err == "error: Interrupted. Nothing was written; run the command again to start over.\n"
 

@@ -8,6 +8,7 @@ Words: *settings* are frozen dataclasses whose fields are options; *samples* are
 fitted method with its samples; a *place* is where an output goes, a path or ``-`` for standard output.
 """
 
+import signal
 import sys
 
 from eigensieve._files import signals_held
@@ -20,6 +21,7 @@ def main() -> None:
         with signals_held():  # compiled code turns what a signal raises into an ImportError, and libraries drop those
             from eigensieve.cli.app import run
     except KeyboardInterrupt:  # it came during the imports, before there was anything to write
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one must not disturb the ending
         print("error: Interrupted. Nothing was written; run the command again to start over.", file=sys.stderr)
         sys.exit(ExitCode.INTERRUPTED)
     except ImportError as error:

@@ -82,7 +82,7 @@ class Problem:
         """Raise if the best weights for an embedding have no affinity: the criterion is negative for all others, and
         a search follows rounding. `size` is that of the terms of the criterion `value`, `most` the largest seen, and
         `rounding` a share of it."""
-        if self.subtracts and size <= (_VANISHING if value <= 0 else max(_CANCELLED, rounding)) * most:
+        if self.subtracts and size <= (_VANISHING if value <= rounding * most else max(_CANCELLED, rounding)) * most:
             raise VanishingCriterionError(
                 "The criterion is at most zero where the search has got to: whatever the weights, they have less "
                 f"energy in its {self.n_clusters} directions than is subtracted. Use criterion='energy', a larger "
