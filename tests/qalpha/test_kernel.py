@@ -52,6 +52,13 @@ def test_kernels_are_the_formulas(kernel, n_components):
     np.testing.assert_allclose(unit @ unit.T, V / np.outer(size, size), atol=1e-10)
 
 
+def test_a_feature_of_any_scale_is_like_its_copy():
+    """The Gaussian kernel of two features is 1 if they are equal, and 0 if they are far apart."""
+    X = np.random.default_rng(3).standard_normal((17, 60)) * np.logspace(2, 130, 60)
+    phi, _ = mapped(np.hstack([X, X]), kernel="rbf", normalize="none", gamma=1.0)
+    np.testing.assert_allclose(phi @ phi.T, np.tile(np.eye(60), (2, 2)), atol=1e-12)
+
+
 def test_a_callable_gets_features_in_rows():
     M = unit_rows(features())
     phi, _ = mapped(M.T, kernel=lambda A, B: (A @ B.T) ** 3)

@@ -18,8 +18,8 @@ from eigensieve.data import DataMatrix
 _COPIES = 4  # arrays of the kernel's size that the exact factorisation holds at once
 _ALIKE = 1e-10  # features whose normalised kernel is below this for all pairs have nothing to do with each other
 _ELSE = "use normalize='center', a lower gamma or another kernel"
+_EPS = float(np.finfo(np.float64).eps)
 _NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not rounding
-
 
 KernelFunction = Callable[[FloatArray, FloatArray], FloatArray]
 
@@ -59,8 +59,10 @@ def kernel_function(settings: KernelSettings) -> KernelFunction:
         return values
 
     def gaussian(A: FloatArray, B: FloatArray) -> FloatArray:
-        squared = np.sum(A**2, axis=0)[:, None] + np.sum(B**2, axis=0)[None, :] - 2 * (A.T @ B)
-        return np.exp(-gamma * np.maximum(squared, 0.0))
+        lengths = np.sum(A**2, axis=0)[:, None] + np.sum(B**2, axis=0)
+        squared = lengths - 2 * (A.T @ B)
+        # A distance within rounding of the lengths is none: a feature of any scale is like itself.
+        return np.exp(-gamma * np.where(squared > (10 + len(A)) * _EPS * lengths, squared, 0.0))
 
     def in_sections(A: FloatArray, B: FloatArray) -> FloatArray:
         parts = [slice(start, start + size) for start in range(0, len(A), size)]

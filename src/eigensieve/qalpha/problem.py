@@ -25,7 +25,7 @@ class VanishingCriterionError(ValueError):
 
 
 _VANISHING = 1e-6  # share of the affinity: weights that have less are the best only where all others are worse
-_CANCELLED = 1e-10  # share of the subtracted terms: a smaller rest is rounding in the data, which is larger than eps
+_CANCELLED = 1e-8  # share of the subtracted terms: a smaller rest is rounding in the data, which is larger than eps
 
 
 def spectrum_affinity(data: DataMatrix, spectrum: str, shift: str = "fixed") -> Affinity:
